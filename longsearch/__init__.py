@@ -21,7 +21,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from longsearch.app.open_index import Index, embed, folders, open_index, search
+    from longsearch.app.search.python_door import Index, embed, folders, open_index, search
     from longsearch.engine import __version__
     from longsearch.engine.errors import LongsearchError
     from longsearch.engine.inference.encoder import Encoder
@@ -51,17 +51,17 @@ _MODULE_OF = {
     "DocumentText": "engine.types.documents",
     "Encoder": "engine.inference.encoder",
     "Folder": "engine.types.results",
-    "Index": "app.open_index",
+    "Index": "app.search.python_door",
     "LongsearchError": "engine.errors",
     "PassageHit": "engine.types.results",
     "Quotation": "engine.types.results",
     "SearchMode": "engine.types.results",
     "SearchResults": "engine.types.results",
     "__version__": "engine",
-    "embed": "app.open_index",
-    "folders": "app.open_index",
-    "open_index": "app.open_index",
-    "search": "app.open_index",
+    "embed": "app.search.python_door",
+    "folders": "app.search.python_door",
+    "open_index": "app.search.python_door",
+    "search": "app.search.python_door",
 }
 
 

@@ -13,10 +13,12 @@ from longsearch.app.agents.addresses import address
 from longsearch.app.agents.answers import Json
 from longsearch.app.agents.shelf import Shelf
 from longsearch.app.daemon import daemon_control
-from longsearch.app.everywhere import search_folders, similar_to_document_in
-from longsearch.app.open_index import query_vector
-from longsearch.app.quoting import quotations_in_folders
-from longsearch.app.searching import SearchRequest, VectorSource
+from longsearch.app.search.python_door import query_vector
+from longsearch.app.search.query_vectors import VectorSource
+from longsearch.app.search.quoting import quotations
+from longsearch.app.search.scope import Scope
+from longsearch.app.search.searching import Question, search
+from longsearch.app.search.similar import similar_to_document
 from longsearch.app.user_data.saved import SavedSearches
 from longsearch.engine import __version__
 from longsearch.engine.printable import printable
@@ -50,8 +52,8 @@ class Tools:
     ) -> Json:
         """Search for passages that mean or say the query; `explain`: say why each hit has its score."""
         folders = self.shelf.folders(folder)
-        request = SearchRequest(query, SearchMode(mode), k=MAX_RESULTS, explain=explain)
-        results = search_folders(folders, request, self._source).at_least(min_level)
+        asked = Question(query, SearchMode(mode), k=MAX_RESULTS, explain=explain)
+        results = search(Scope(folders), asked, self._source).at_least(min_level)
         question = repr(("search", query, folder, mode, min_level))
         return self._paged(results, folders, question, k, passages, max_tokens, cursor)
 
@@ -62,7 +64,7 @@ class Tools:
         place = self.shelf.find(document)
         folders = self.shelf.folders()
         root = Path(place.folder.root)
-        results = similar_to_document_in(folders, root, place.document_id, k=MAX_RESULTS)
+        results = similar_to_document(Scope(folders), root, place.document_id, k=MAX_RESULTS)
         return self._paged(results, folders, repr(("similar", document)), k, passages, max_tokens, cursor)
 
     def read(
@@ -92,7 +94,7 @@ class Tools:
     def where(self, quote: str, folder: str = "", k: int = 10, max_tokens: int = DEFAULT_TOKENS) -> Json:
         """Find the document and page that say a quotation, verbatim or nearly so."""
         folders = self.shelf.folders(folder)
-        found, notes = quotations_in_folders(folders, quote, k)
+        found, notes = quotations(Scope(folders), quote, k)
         by_root = {one.root: one for one in folders}
         make = partial(answers.from_quotation, shelf=self.shelf)
         shown, rest = _fitting(found, max_tokens, lambda one: make(one, folder=by_root[one.root]))

@@ -78,8 +78,8 @@ class Figures(NamedTuple):
 def run(options: Namespace) -> int:
     """Measure and print. Returns 0."""
     if options.search is not None:
-        from longsearch.app import search_times
         from longsearch.app.paths import find_index
+        from longsearch.app.search import search_times
 
         times = search_times.measure(*find_index(options.search))
         print(json.dumps(times._asdict(), indent=2) if options.json else search_times.describe(times))

@@ -117,10 +117,9 @@ def backend_of(root: str, think: int | None) -> "tuple[Backend, threading.Event]
 
     def make() -> "Backend":
         is_shown.wait(LONGEST_FIRST_FRAME_S)
-        from longsearch.app.folders_backend import FoldersBackend
-        from longsearch.app.local_backend import LocalBackend
+        from longsearch.app.backend import AppBackend
 
         gc.freeze()  # what was imported stays: a full collection among it would stop the screen for 39 ms
-        return LocalBackend(Path(root), think) if root else FoldersBackend(think)
+        return AppBackend(Path(root) if root else None, think)
 
     return lazy_backend(Path(root) if root else None, make), is_shown

@@ -1,6 +1,7 @@
 """`longsearch search`: search an indexed folder, or all, with filters as options or in the query."""
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from pathlib import Path
 
 from longsearch.app.commands import records
 from longsearch.app.commands.results import show
@@ -120,28 +121,25 @@ def run(options: Namespace) -> int:
     from dataclasses import replace
     from functools import partial
 
-    from longsearch.app.everywhere import search_folders
     from longsearch.app.folders.choosing import chosen_index
-    from longsearch.app.folders.listing import indexed_folders
     from longsearch.app.models import query_vectors as vectors
     from longsearch.app.models.encoders import thinking
     from longsearch.app.paths import resolve_root, url_of
-    from longsearch.app.searching import SearchRequest, search_index
+    from longsearch.app.search.scope import Scope
+    from longsearch.app.search.searching import Question, search
     from longsearch.engine.types.results import SearchMode
 
-    place = chosen_index(options.folder, options.everywhere)
+    scope = Scope.at(chosen_index(options.folder, options.everywhere))
     mode = SearchMode(options.mode)
     steps = None if mode is SearchMode.WORDS else thinking(options.think)
     source = partial(vectors.from_anywhere, steps=steps)
     also = _filters_given(options)
-    request = SearchRequest(options.query, mode, options.instruction, options.k, also, explain=options.explain)
-    if place is None:
-        results = search_folders(indexed_folders(), request, source)
-    else:
-        root, under = place
-        results = search_index(root, request, source, under)
-        if not results.hits and root.is_dir() and not url_of(root):
-            resolve_root(root / under)  # raises if nothing was found because that folder does not exist
+    asked = Question(options.query, mode, options.instruction, options.k, also, explain=options.explain)
+    results = search(scope, asked, source)
+    if scope.is_one and not results.hits:
+        root = Path(scope.folders[0].root)
+        if root.is_dir() and not url_of(root):
+            resolve_root(root / scope.under)  # raises if nothing was found because that folder does not exist
     return show(replace(results, soft_tokens=steps).at_least(options.min), options)
 
 

@@ -29,20 +29,15 @@ def add_options(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Print the similar documents. Returns 0, or 1 if there are none."""
     from longsearch.app.paths import expanded
-    from longsearch.app.searching import similar_to_file
+    from longsearch.app.search.scope import Scope
+    from longsearch.app.search.similar import similar_to_file
 
     file = expanded(options.file).resolve()
     if not file.is_file():
         hint = "name a document; to search in a folder: longsearch search QUERY FOLDER"
         raise LongsearchError(f"{file} is not a file", hint)
-    place = _place(options.folder, options.everywhere, file)
-    if place is None:
-        from longsearch.app.everywhere import similar_in_folders
-        from longsearch.app.folders.listing import indexed_folders
-
-        return show(similar_in_folders(indexed_folders(), file, options.k), options)
-    root, under = place
-    return show(similar_to_file(root, file, under, options.k), options)
+    scope = Scope.at(_place(options.folder, options.everywhere, file))
+    return show(similar_to_file(scope, file, options.k), options)
 
 
 def _place(folder: str, everywhere: bool, file: Path) -> tuple[Path, str] | None:

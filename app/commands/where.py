@@ -40,14 +40,10 @@ def run(options: Namespace) -> int:
 def places_of(quote: str, folder: str, is_everywhere: bool, k: int) -> "tuple[list[Quotation], list[str]]":
     """Return the places that say the quotation in the folder that a command is about, and notes for the person."""
     from longsearch.app.folders.choosing import chosen_index
-    from longsearch.app.folders.listing import indexed_folders
-    from longsearch.app.quoting import quotations_in, quotations_in_folders
-    from longsearch.engine.query_language.file_filter import FileFilter
+    from longsearch.app.search.quoting import quotations
+    from longsearch.app.search.scope import Scope
 
-    place = chosen_index(folder, is_everywhere)
-    if place is None:
-        return quotations_in_folders(indexed_folders(), quote, k)
-    return quotations_in(place[0], quote, k, FileFilter(place[1])), []
+    return quotations(Scope.at(chosen_index(folder, is_everywhere)), quote, k)
 
 
 def _to_json(quote: str, found: "list[Quotation]", notes: list[str], took_ms: float) -> dict[str, Any]:
@@ -73,7 +69,7 @@ def _to_json(quote: str, found: "list[Quotation]", notes: list[str], took_ms: fl
 
 def _lines(found: "list[Quotation]", notes: list[str], took_ms: float) -> list[str]:
     from longsearch.app.paths import shown_path
-    from longsearch.app.quoting import described
+    from longsearch.app.search.quoting import described
 
     lines = [f"({printable(note)})" for note in notes]
     for one in found:

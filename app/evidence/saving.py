@@ -6,9 +6,11 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from longsearch.app.everywhere import admitted, opened, search_folders
-from longsearch.app.quoting import quote_in, where
-from longsearch.app.searching import SearchRequest, VectorSource, comparable, source_for
+from longsearch.app.search.query_vectors import FolderSource, VectorSource, query_vector, source_for
+from longsearch.app.search.quoting import quote_in, where
+from longsearch.app.search.scope import Scope, opened
+from longsearch.app.search.searching import Question
+from longsearch.app.search.searching import search as search_in
 from longsearch.app.user_data.news import note_news
 from longsearch.app.user_data.saved import SavedSearch, SavedSearches
 from longsearch.engine.arrays import Vectors
@@ -26,7 +28,7 @@ def save(search: SavedSearch, folders: Sequence[Folder], source: VectorSource) -
     if not search.roots:
         named = folders_named(search.query, ())
         if not named.admits_all:
-            search = replace(search, roots=tuple(folder.root for folder in admitted(folders, named)))
+            search = replace(search, roots=tuple(folder.root for folder in Scope(folders).admitted(named).folders))
     SavedSearches().save(search, [folder.root for folder in folders])
     with suppress(LongsearchError):  # the daemon, or the next look at the news, makes up for it
         renew(folders, source)
@@ -37,21 +39,21 @@ def renew(folders: Sequence[Folder], source: VectorSource) -> list[str]:
 
     Raises LongsearchError if no folder can be searched.
     """
-    with opened(folders) as (indexs, notes):
-        for folder, index in indexs:
+    with opened(Scope(folders)) as found:
+        for folder, index in found.parts:
             note_news(index, partial(_vector, index, source_for(Path(folder.root), source)))
-    return notes
+    return list(found.notes)
 
 
-def _vector(index: Index, source: VectorSource, text: str, instruction: str | None) -> Vectors:
-    return comparable(source(text, instruction), index.fingerprint).vector
+def _vector(index: Index, source: FolderSource, text: str, instruction: str | None) -> Vectors:
+    return query_vector(index, text, instruction or "", source).vector
 
 
 def searched(search: SavedSearch, folders: Sequence[Folder], source: VectorSource, k: int) -> SearchResults:
-    """Return the answer to a saved search in its folders. Raises LongsearchError, as `search_folders`."""
+    """Return the answer to a saved search in its folders. Raises LongsearchError, as `app.search.searching.search`."""
     wanted = [folder for folder in folders if search.covers(folder.root)]
     if not wanted:
         raise LongsearchError("the folders of this search are no longer indexed", "see them: longsearch folders")
     if quote_in(search.query) is not None:
-        return where(search.query, None, wanted, k)
-    return search_folders(wanted, SearchRequest(search.query, search.mode, search.instruction, k), source)
+        return where(search.query, Scope(wanted), k)
+    return search_in(Scope(wanted), Question(search.query, search.mode, search.instruction, k), source)

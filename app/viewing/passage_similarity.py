@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from longsearch.app.paths import index_path
-from longsearch.app.searching import VectorSource, query_vector, source_for
+from longsearch.app.search.query_vectors import VectorSource, query_vector, source_for
 from longsearch.engine.index.opening import open_index
 from longsearch.engine.query_language.query import parse
 from longsearch.engine.search.similar import similarity_of_passages
@@ -21,5 +21,5 @@ def passage_similarity(
         query = parse(text, keys=index.fields)
         if query.is_listing:
             return ()
-        found = query_vector(index, query, instruction, source_for(root, source))
+        found = query_vector(index, query.meaning, instruction, source_for(root, source))
         return similarity_of_passages(index, document_id, found.vector)

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from longsearch.app.backend import AppBackend
 from longsearch.app.daemon.daemon import Daemon
 from longsearch.app.daemon.daemon_control import daemon_status, stop_daemon
-from longsearch.app.local_backend import LocalBackend
 from longsearch.engine.types.progress import FileStatus
 
 PATIENCE_S = 60.0
@@ -53,6 +53,6 @@ def status() -> dict[str, Any]:
     return found
 
 
-def current(backend: LocalBackend) -> set[str]:
+def current(backend: AppBackend) -> set[str]:
     """Return the paths of the files that are current."""
     return {file.path for file in backend.files() if file.status is FileStatus.CURRENT}

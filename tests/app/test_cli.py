@@ -48,13 +48,13 @@ assert main(["completion", "bash"]) == 0
 
 
 def test_the_app_loads_no_torch() -> None:
-    loaded = imported_by("import longsearch.app.local_backend, longsearch.tui.app")
+    loaded = imported_by("import longsearch.app.backend, longsearch.tui.app")
     assert loaded == "['textual', 'apsw', 'numpy']"
 
 
 def test_a_search_loads_nothing_that_only_a_writer_needs() -> None:
     program = """
-import longsearch.app.everywhere, longsearch.app.folders.listing
+import longsearch.app.search.searching, longsearch.app.folders.listing
 from longsearch.engine.inference.query_encoder import QueryEncoder
 assert QueryEncoder.open().encode_query("red apples").shape
 """

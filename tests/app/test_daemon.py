@@ -11,11 +11,11 @@ import pytest
 from filelock import FileLock
 
 from longsearch.app import rpc
+from longsearch.app.backend import AppBackend
 from longsearch.app.daemon import daemon_control
 from longsearch.app.daemon.daemon import MODEL_IDLE_S, Daemon
 from longsearch.app.daemon.daemon_control import daemon_status, retry, stop_daemon, watch
 from longsearch.app.library import known_roots
-from longsearch.app.local_backend import LocalBackend
 from longsearch.app.models import query_vectors as vectors
 from longsearch.app.paths import index_path, socket_path
 from longsearch.engine.errors import LongsearchError
@@ -28,7 +28,7 @@ from tests.app.homes import SAMPLES
 
 
 def test_a_watched_folder_becomes_current_and_stays_so(daemon: Daemon, root: Path) -> None:
-    backend = LocalBackend(root)
+    backend = AppBackend(root)
     assert backend.progress().n_files == 0
     assert backend.start() == ""
     wait_until(lambda: current(backend) == {"tides.md", "violin.md"})
@@ -61,7 +61,7 @@ def test_pausing_stops_indexing_and_resuming_goes_on(daemon: Daemon, root: Path)
     assert daemon_status()["paused"]  # type: ignore[index]
     assert not index_path(root).exists()
     rpc.call(socket_path(), "resume", 5)
-    wait_until(lambda: len(current(LocalBackend(root))) == 2)
+    wait_until(lambda: len(current(AppBackend(root))) == 2)
 
 
 def test_index_waits_for_the_daemon_that_is_indexing_the_folder(
@@ -79,14 +79,14 @@ def test_a_root_that_disappears_is_offline_and_becomes_current_again_when_it_ret
     daemon: Daemon, root: Path
 ) -> None:
     watch(root)
-    wait_until(lambda: len(current(LocalBackend(root))) == 2)
+    wait_until(lambda: len(current(AppBackend(root))) == 2)
     root.rename(root.with_name("elsewhere"))
     wait_until(lambda: "folder is away" in status()["roots"][0]["problem"])
     assert not status()["roots"][0]["busy"]
-    assert len(current(LocalBackend(root))) == 2
+    assert len(current(AppBackend(root))) == 2
     shutil.copy(SAMPLES / "lease.txt", root.with_name("elsewhere"))
     root.with_name("elsewhere").rename(root)
-    wait_until(lambda: len(current(LocalBackend(root))) == 3)
+    wait_until(lambda: len(current(AppBackend(root))) == 3)
     wait_until(lambda: not status()["roots"][0]["problem"])
 
 
@@ -105,7 +105,7 @@ def unreadable(root: Path, monkeypatch: pytest.MonkeyPatch) -> threading.Event:
 
 
 def with_status(wanted: FileStatus, root: Path) -> list[str]:
-    return [file.path for file in LocalBackend(root).files() if file.status is wanted]
+    return [file.path for file in AppBackend(root).files() if file.status is wanted]
 
 
 def test_a_file_that_could_not_be_read_is_read_again_on_request(
@@ -115,7 +115,7 @@ def test_a_file_that_could_not_be_read_is_read_again_on_request(
     wait_until(lambda: with_status(FileStatus.FAILED, root) == ["violin.md"])
     unreadable.set()
     retry(root)
-    wait_until(lambda: len(current(LocalBackend(root))) == 2)
+    wait_until(lambda: len(current(AppBackend(root))) == 2)
 
 
 def test_a_file_that_was_read_in_part_is_read_again_on_request(
@@ -128,7 +128,7 @@ def test_a_file_that_was_read_in_part_is_read_again_on_request(
     wait_until(lambda: not status()["roots"][0]["busy"])
     assert with_status(FileStatus.PARTIAL, root) == ["violin.md"]
     retry(root)
-    wait_until(lambda: len(current(LocalBackend(root))) == 2)
+    wait_until(lambda: len(current(AppBackend(root))) == 2)
 
 
 def test_a_file_that_could_not_be_read_is_read_again_by_itself(
@@ -138,14 +138,14 @@ def test_a_file_that_could_not_be_read_is_read_again_by_itself(
     watch(root)
     wait_until(lambda: with_status(FileStatus.FAILED, root) == ["violin.md"])
     unreadable.set()
-    wait_until(lambda: len(current(LocalBackend(root))) == 2)
+    wait_until(lambda: len(current(AppBackend(root))) == 2)
 
 
 def test_an_idle_model_is_unloaded_and_a_sweep_without_new_text_does_not_load_it(
     daemon: Daemon, root: Path, clock: Clock
 ) -> None:
     watch(root)
-    wait_until(lambda: len(current(LocalBackend(root))) == 2)
+    wait_until(lambda: len(current(AppBackend(root))) == 2)
     assert status()["model"]["loaded"]
     assert status()["model"]["fingerprint"] == identify("bundled").fingerprint
     clock.now += MODEL_IDLE_S
@@ -153,7 +153,7 @@ def test_an_idle_model_is_unloaded_and_a_sweep_without_new_text_does_not_load_it
     os.utime(root / "tides.md", ns=(1, 1))
     shutil.copy(root / "tides.md", root / "copy.md")
     watch(root)
-    wait_until(lambda: len(current(LocalBackend(root))) == 3)
+    wait_until(lambda: len(current(AppBackend(root))) == 3)
     assert not status()["model"]["loaded"]
     assert vectors.from_daemon("the moon", None).vector.shape
     assert not status()["model"]["loaded"]  # numpy encoded the query
@@ -164,14 +164,14 @@ def test_a_daemon_that_stays_watches_every_folder_that_has_an_index_and_never_en
 ) -> None:
     with running(Daemon()):
         watch(root)
-        wait_until(lambda: len(current(LocalBackend(root))) == 2)
+        wait_until(lambda: len(current(AppBackend(root))) == 2)
     assert known_roots() == [root]
     index_path(home / "broken").write_bytes(b"not an index" * 500)
     with running(Daemon(stay=True, tick_s=0.01, idle_exit_s=0.0)):
         assert [kept["root"] for kept in status()["roots"]] == [str(root)]
         assert status()["stays"]
         shutil.copy(SAMPLES / "lease.txt", root)
-        wait_until(lambda: len(current(LocalBackend(root))) == 3)
+        wait_until(lambda: len(current(AppBackend(root))) == 3)
 
 
 def test_its_status_is_printed_as_text_and_as_json(
@@ -180,7 +180,7 @@ def test_its_status_is_printed_as_text_and_as_json(
     from longsearch.app.cli import main
 
     watch(root)
-    wait_until(lambda: len(current(LocalBackend(root))) == 2)
+    wait_until(lambda: len(current(AppBackend(root))) == 2)
     assert main(["daemon", "status"]) == 0
     said = capsys.readouterr().out
     assert "model bundled: loaded" in said
@@ -213,7 +213,7 @@ def test_without_a_daemon_hybrid_searches_by_words_and_says_why(home: Path, root
     from longsearch.app.cli import main
 
     assert main(["index", "-q", str(root)]) == 0
-    backend = LocalBackend(root)
+    backend = AppBackend(root)
     assert backend.search("the moon pul", SearchMode.WORDS).hits
     found = backend.search("the moon", SearchMode.HYBRID)
     assert (found.mode, found.note) == (

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from longsearch.app.backend import AppBackend
 from longsearch.app.evidence.saving import save
 from longsearch.app.folders.listing import indexed_folders
-from longsearch.app.local_backend import LocalBackend
 from longsearch.app.models.query_vectors import from_daemon
 from longsearch.app.user_data.saved import SavedSearch, SavedSearches
 from longsearch.engine.types.results import SearchMode
@@ -19,7 +19,7 @@ def news(name: str) -> list[str]:
 
 @pytest.mark.usefixtures("daemon")
 def test_the_daemon_notes_a_new_document_that_answers_a_saved_search(root: Path) -> None:
-    backend = LocalBackend(root)
+    backend = AppBackend(root)
     assert backend.start() == ""
     wait_until(lambda: current(backend) == {"tides.md", "violin.md"})
     search = SavedSearch("Valves", "valve coolant", SearchMode.WORDS)

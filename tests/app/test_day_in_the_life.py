@@ -15,11 +15,10 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
+from longsearch.app.backend import AppBackend
 from longsearch.app.daemon.daemon import Daemon
 from longsearch.app.daemon.daemon_control import watch
 from longsearch.app.evidence.user_data import StoredUserData
-from longsearch.app.folders_backend import FoldersBackend
-from longsearch.app.local_backend import LocalBackend
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.backend.backend_calls import BackendCalls
 from longsearch.tui.backend.interface import Backend
@@ -124,7 +123,7 @@ def no_waiting_for_idle(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_a_day_in_the_life(daemon: Daemon, home: Path, papers: Path) -> None:
-    async with app_over(LocalBackend(papers)).run_test(size=(120, 30)) as pilot:
+    async with app_over(AppBackend(papers)).run_test(size=(120, 30)) as pilot:
         await read_whole(pilot, 3)
         await ask(pilot, QUERY)
         assert "Report on unit 2" in seen(pilot).split("\n")[4]
@@ -153,7 +152,7 @@ async def test_a_day_in_the_life(daemon: Daemon, home: Path, papers: Path) -> No
     other.mkdir()
     (other / "pumps.md").write_text("# Pumps\n\nA relief valve that stayed open was found at the third pump as well.\n")
     watch(other)
-    async with app_over(FoldersBackend()).run_test(size=(120, 30)) as pilot:
+    async with app_over(AppBackend()).run_test(size=(120, 30)) as pilot:
         await read_whole(pilot, 5)
         await ask(pilot, QUERY)
         for place in ("papers/report.pdf", "papers/letter.md", "notes/pumps.md"):

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from longsearch.app.backend import AppBackend
 from longsearch.app.cli import main
 from longsearch.app.daemon import daemon_control
 from longsearch.app.daemon.daemon import Daemon
 from longsearch.app.folders.languages import describe_languages
 from longsearch.app.library import known_roots
-from longsearch.app.local_backend import LocalBackend
 from longsearch.app.models.encoders import resolved
 from longsearch.app.models.folder_models import choose_model, describe_change, folder_model, follow_settings
 from longsearch.app.models.resident import ResidentModel
@@ -272,10 +272,10 @@ def test_a_folder_with_a_fifth_in_other_languages_is_told_of_the_other_model(
 
 
 def test_the_app_and_scripts_are_told_of_the_other_model(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert LocalBackend(root).progress().advice == ""
+    assert AppBackend(root).progress().advice == ""
     (root / "brief.md").write_text("Der Vertrag kann von beiden Seiten mit einer Frist gekündigt werden. " * 3, "utf-8")
     assert main(["index", "-q", str(root)]) == 0
-    told = LocalBackend(root).progress().advice
+    told = AppBackend(root).progress().advice
     assert "not in English (German" in told and told.endswith(f"longsearch index --model multilingual {root}")
     capsys.readouterr()
     assert main(["status", "--json", str(root)]) == 0
@@ -289,7 +289,7 @@ def test_status_says_which_model_reads_a_folder(
     root.mkdir()
     (root / "brief.md").write_text("Der Vertrag kann von beiden Seiten mit einer Frist gekündigt werden. " * 3, "utf-8")
     assert main(["index", "-q", "--model", models[1], str(root)]) == 0
-    assert LocalBackend(root).progress().advice == ""
+    assert AppBackend(root).progress().advice == ""
     capsys.readouterr()
     assert main(["status", str(root)]) == 0
     assert f"read with the model {models[1]}" in capsys.readouterr().out

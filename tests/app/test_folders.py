@@ -9,15 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from longsearch.app.backend import AppBackend
 from longsearch.app.cli import main
 from longsearch.app.daemon.daemon import Daemon
-from longsearch.app.everywhere import search_folders, similar_in_folders
 from longsearch.app.folders import forgetting, names, presence
 from longsearch.app.folders.listing import find_folder, indexed_folders
-from longsearch.app.folders_backend import FoldersBackend
-from longsearch.app.local_backend import LocalBackend
 from longsearch.app.paths import index_path
-from longsearch.app.searching import SearchRequest, search_index
+from longsearch.app.search.scope import Scope
+from longsearch.app.search.searching import Question
+from longsearch.app.search.searching import search as search_in
+from longsearch.app.search.similar import similar_to_file
 from longsearch.engine.errors import LongsearchError, QueryError
 from longsearch.engine.store import documents
 from longsearch.engine.store.store import Store
@@ -43,7 +44,7 @@ def three(home: Path) -> list[Path]:
 
 def search(text: str, mode: SearchMode = WORDS, vector: object = None, **options: object) -> SearchResults:
     source = vector_source(toward(1) if vector is None else vector)
-    return search_folders(indexed_folders(), SearchRequest(text, mode, **options), source)
+    return search_in(Scope(indexed_folders()), Question(text, mode, **options), source)
 
 
 def names_found(results: SearchResults) -> list[str]:
@@ -109,14 +110,14 @@ def test_a_folder_alone_lists_its_documents_and_keys_of_any_folder_filter(three:
 
 def test_one_folder_alone_answers_as_before_and_refuses_the_names_of_others(three: list[Path]) -> None:
     source = vector_source(toward(1))
-    alone = search_index(three[0], SearchRequest("box folder:papers", WORDS), source)
+    alone = search_in(Scope.of(three[0]), Question("box folder:papers", WORDS), source)
     together = search("box folder:papers")
     assert [(hit.path, hit.score) for hit in alone.hits] == pytest.approx(
         [(hit.path, hit.score) for hit in together.hits]
     )
     assert alone.folders == ()
     with pytest.raises(QueryError, match="No folder is called usb"):
-        search_index(three[0], SearchRequest("box folder:usb", WORDS), source)
+        search_in(Scope.of(three[0]), Question("box folder:usb", WORDS), source)
 
 
 def test_vectors_of_another_model_are_not_compared(home: Path) -> None:
@@ -126,16 +127,14 @@ def test_vectors_of_another_model_are_not_compared(home: Path) -> None:
     results = search("apples", HYBRID)
     assert results.mode is HYBRID
     assert set(names_found(results)) == {"new: a.md", "old: b.md", "fresh: c.md"}
-    assert "old was made with another model: searched by words only" in results.note
-    assert "no document of fresh has been read for its meaning yet" in results.note
+    assert "old: words only: the index was made with another model" in results.note
+    assert "fresh: words only: no document has been read for its meaning yet" in results.note
     assert results.vector_ms == 2.0
     by_meaning = search("apples", MEANING)
     assert names_found(by_meaning) == ["new: a.md"]
-    assert "old was made with another model: left out" in by_meaning.note
-    with pytest.raises(LongsearchError, match="old was made with another model"):
-        search_folders(
-            [find_folder("old", indexed_folders())], SearchRequest("apples", MEANING), vector_source(toward(1))
-        )
+    assert "old: left out: the index was made with another model" in by_meaning.note
+    with pytest.raises(LongsearchError, match="the index was made with another model"):
+        search_in(Scope([find_folder("old", indexed_folders())]), Question("apples", MEANING), vector_source(toward(1)))
 
 
 def test_a_search_by_meaning_needs_a_vector_but_hybrid_does_not(home: Path) -> None:
@@ -144,10 +143,10 @@ def test_a_search_by_meaning_needs_a_vector_but_hybrid_does_not(home: Path) -> N
     def no_daemon(text: str, instruction: str | None) -> None:
         raise LongsearchError("no daemon is running")
 
-    found = search_folders(indexed_folders(), SearchRequest("apples", HYBRID), no_daemon)
+    found = search_in(Scope(indexed_folders()), Question("apples", HYBRID), no_daemon)
     assert (found.mode, found.note) == (WORDS, "words only: no daemon is running")
     with pytest.raises(LongsearchError, match="no daemon"):
-        search_folders(indexed_folders(), SearchRequest("apples", MEANING), no_daemon)
+        search_in(Scope(indexed_folders()), Question("apples", MEANING), no_daemon)
 
 
 def test_a_folder_inside_another_lists_a_document_once(home: Path) -> None:
@@ -155,7 +154,7 @@ def test_a_folder_inside_another_lists_a_document_once(home: Path) -> None:
     outer = make_folder(home / "outer", texts, [toward(1), toward(1, 1)])
     make_folder(outer / "inner", {"a.md": "apples"}, [toward(1)])
     assert names_found(search("apples", HYBRID)) == ["inner: a.md", "outer: b.md"]
-    similar = similar_in_folders(indexed_folders(), outer / "b.md")
+    similar = similar_to_file(Scope(indexed_folders()), outer / "b.md")
     assert [hit.path for hit in similar.hits] == [str(outer / "inner" / "a.md")]
     assert similar.similar_to == "b"
 
@@ -164,9 +163,9 @@ def test_similar_documents_come_from_every_folder_of_the_same_model(home: Path) 
     make_folder(home / "one", {"a.md": "apples", "p.md": "pears"}, [toward(1), toward(1, 1)])
     make_folder(home / "two", {"b.md": "more apples"}, [toward(3, 1)])
     make_folder(home / "old", {"c.md": "other apples"}, [toward(1)], model="model-b")
-    results = similar_in_folders(indexed_folders(), home / "one" / "a.md")
+    results = similar_to_file(Scope(indexed_folders()), home / "one" / "a.md")
     assert names_found(results) == ["two: b.md", "one: p.md"]
-    assert "old was made with another model: left out" in results.note
+    assert "old: left out: the index was made with another model" in results.note
 
 
 # ---- names
@@ -308,7 +307,7 @@ def test_nothing_is_forgotten_without_a_yes(
 def test_the_daemon_no_longer_watches_a_forgotten_folder(home: Path, root: Path) -> None:
     with running(Daemon(tick_s=0.01)):
         assert main(["folders", "add", str(root), "--name", "my notes"]) == 0
-        backend = FoldersBackend()
+        backend = AppBackend()
         current = lambda: {file.path for file in backend.files() if file.status is FileStatus.CURRENT}  # noqa: E731
         wait_until(lambda: current() == {"tides.md", "violin.md"})
         assert main(["folders", "forget", "my notes", "--yes"]) == 0
@@ -366,7 +365,7 @@ def test_the_list_says_what_each_folder_holds(three: list[Path], capsys: pytest.
 def test_the_app_over_all_folders_tells_documents_of_different_folders_apart(home: Path) -> None:
     make_folder(home / "one", {"a.md": "apples"}, [toward(1)])
     make_folder(home / "two", {"b.md": "apples and pears"}, [toward(1, 1)])
-    backend = FoldersBackend()
+    backend = AppBackend()
     results = backend.search("apples", WORDS)
     ids = [hit.document_id for hit in results.hits]
     assert len(set(ids)) == 2
@@ -379,19 +378,19 @@ def test_the_app_over_all_folders_tells_documents_of_different_folders_apart(hom
 
 
 def test_the_app_over_all_folders_completes_their_names_and_the_values_of_all(three: list[Path]) -> None:
-    backend = FoldersBackend()
+    backend = AppBackend()
     choices = {typed: backend.complete(typed).choices for typed in ("box folder:", "type:", "folder:us")}
     assert [(one.text, one.n_documents) for one in choices["box folder:"]] == [
         ("papers", 2), ("usb", 1), ("work/papers", 1),
     ]  # fmt: skip
     assert [(one.text, one.n_documents) for one in choices["type:"]] == [("md", 4)]
     assert [one.text for one in choices["folder:us"]] == ["usb"]
-    assert LocalBackend(three[0]).complete("folder:").choices == ()
+    assert AppBackend(three[0]).complete("folder:").choices == ()
 
 
 def test_the_numbers_of_values_are_those_of_the_folders_that_the_query_names(three: list[Path]) -> None:
     n_documents = {
-        typed: [(one.text, one.n_documents) for one in FoldersBackend().complete(typed).choices]
+        typed: [(one.text, one.n_documents) for one in AppBackend().complete(typed).choices]
         for typed in ("folder:papers type:", "-folder:papers type:", "folder:nowhere type:", "folder:papers folder:us")
     }
     assert n_documents == {
@@ -403,7 +402,7 @@ def test_the_numbers_of_values_are_those_of_the_folders_that_the_query_names(thr
 
 
 def test_a_file_of_a_folder_that_is_away_is_not_opened(three: list[Path]) -> None:
-    backend = FoldersBackend()
+    backend = AppBackend()
     with pytest.raises(LongsearchError, match="usb is away: its drive is not mounted"):
         backend.open(str(three[2] / "moon.md"), None)
     assert backend.progress().activity == "1 folder away"

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from longsearch.app import paths
+from longsearch.app.backend import AppBackend
 from longsearch.app.cli import main
 from longsearch.app.folders.listing import indexed_folders
-from longsearch.app.local_backend import LocalBackend
 from longsearch.app.models.folder_models import FolderModel
 from longsearch.app.stores import pointers
 from longsearch.engine.index import opening
@@ -90,7 +90,7 @@ def test_a_folder_can_be_indexed_into_a_store_and_changes_follow(
 
 def test_the_app_reads_a_store(indexed: Path, store: str) -> None:
     assert main(["move", str(indexed), "--to", store]) == 0
-    backend = LocalBackend(indexed)
+    backend = AppBackend(indexed)
     hit = backend.search("violin", SearchMode.WORDS).hits[0]
     assert hit.path.endswith("violin.md")
     assert "violin" in backend.document(hit.document_id).text.lower()

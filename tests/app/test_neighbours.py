@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from longsearch.app.folders_backend import FoldersBackend
-from longsearch.app.local_backend import LocalBackend
+from longsearch.app.backend import AppBackend
 from longsearch.engine.types.results import PassageMap, SearchMode
 from tests.app.made_folders import make_folder, toward
 
@@ -11,13 +10,13 @@ TEXTS = {"a.md": "The valve stayed open.", "b.md": "The valve was shut.", "c.md"
 DIRECTIONS = [toward(1, 0.1), toward(1, 0.2), toward(0, 0, 1)]
 
 
-def places(backend: LocalBackend | FoldersBackend, query: str) -> list[tuple[int, int]]:
+def places(backend: AppBackend, query: str) -> list[tuple[int, int]]:
     hits = backend.search(query, SearchMode.WORDS).hits
     return [(hit.document_id, passage.start) for hit in hits for passage in hit.passages]
 
 
 def test_passages_that_mean_the_same_lie_together(home: Path) -> None:
-    backend = LocalBackend(make_folder(home / "papers", TEXTS, DIRECTIONS))
+    backend = AppBackend(make_folder(home / "papers", TEXTS, DIRECTIONS))
     asked = [*sorted(places(backend, "valve")), *places(backend, "violin")]
     found = backend.passage_map([*asked, (asked[0][0], 999)])
     assert [place for place, _, _ in found.points] == [0, 1, 2], "an offset where no passage begins is not on it"
@@ -30,7 +29,7 @@ def test_several_folders_share_a_map_unless_another_model_made_their_vectors(hom
     make_folder(home / "papers", TEXTS, DIRECTIONS)
     make_folder(home / "notes", {"d.md": "The valve of the pump."}, [toward(0.9)])
     make_folder(home / "other", {"e.md": "A valve elsewhere."}, [toward(0.9)], model="model-b")
-    backend = FoldersBackend()
+    backend = AppBackend()
     hits = backend.search("valve", SearchMode.WORDS).hits
     by_folder = {hit.folder: (hit.document_id, hit.passages[0].start) for hit in hits}
     asked = [*dict.fromkeys([by_folder["papers"], *places(backend, "folder:papers valve"), *places(backend, "violin")])]
@@ -39,5 +38,5 @@ def test_several_folders_share_a_map_unless_another_model_made_their_vectors(hom
 
 
 def test_without_vectors_there_is_no_map(home: Path) -> None:
-    backend = LocalBackend(make_folder(home / "papers", TEXTS))
+    backend = AppBackend(make_folder(home / "papers", TEXTS))
     assert backend.passage_map(places(backend, "valve")) == PassageMap((), (0.0, 0.0)) == backend.passage_map([])

@@ -6,16 +6,15 @@ from pathlib import Path
 
 import pytest
 
+import longsearch.app.backend
 import longsearch.app.indexing.here
-import longsearch.app.local_backend
+from longsearch.app.backend import AppBackend
 from longsearch.app.cli import main
 from longsearch.app.commands.open import preferences
 from longsearch.app.daemon import daemon_control
 from longsearch.app.daemon.daemon import Daemon
 from longsearch.app.daemon.daemon_control import watch
 from longsearch.app.evidence.user_data import StoredUserData
-from longsearch.app.folders_backend import FoldersBackend
-from longsearch.app.local_backend import LocalBackend
 from longsearch.app.paths import config_path, index_path
 from longsearch.engine.errors import LongsearchError, StoreError
 from longsearch.engine.store.store import Store
@@ -27,9 +26,9 @@ from tests.app.homes import SAMPLES
 def test_an_open_app_keeps_its_daemon_from_idling_and_starts_a_dead_one_again(
     home: Path, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(longsearch.app.local_backend, "ASK_EVERY_S", 0.0)
+    monkeypatch.setattr(longsearch.app.backend, "ASK_EVERY_S", 0.0)
     started: list[Path] = []
-    backend = LocalBackend(root)
+    backend = AppBackend(root)
     backend.progress()  # before `start` it asks for no daemon
     clock = Clock()
     with running(Daemon(clock=clock)) as daemon:
@@ -44,10 +43,10 @@ def test_an_open_app_keeps_its_daemon_from_idling_and_starts_a_dead_one_again(
     assert started == [root]
 
 
-def opened(root: Path, monkeypatch: pytest.MonkeyPatch) -> LocalBackend:
+def opened(root: Path, monkeypatch: pytest.MonkeyPatch) -> AppBackend:
     """Return the backend of an open app, whose two documents are current. It checks its daemon at each poll."""
-    monkeypatch.setattr(longsearch.app.local_backend, "ASK_EVERY_S", 0.0)
-    backend = LocalBackend(root)
+    monkeypatch.setattr(longsearch.app.backend, "ASK_EVERY_S", 0.0)
+    backend = AppBackend(root)
     backend.start()
     wait_until(lambda: current(backend) == {"tides.md", "violin.md"})
     return backend
@@ -96,15 +95,15 @@ def test_an_open_app_shows_why_the_daemon_cannot_index(
 def test_an_open_app_says_that_its_daemon_cannot_be_started(
     home: Path, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(longsearch.app.local_backend, "ASK_EVERY_S", 0.0)
+    monkeypatch.setattr(longsearch.app.backend, "ASK_EVERY_S", 0.0)
 
     def fail(root: Path) -> str:
         raise LongsearchError("the daemon did not start", "see its log")
 
     monkeypatch.setattr(daemon_control, "watch", fail)
-    for backend in (LocalBackend(root), FoldersBackend()):
+    for backend in (AppBackend(root), AppBackend()):
         assert backend.progress().problem == ""
-    backend = LocalBackend(root)
+    backend = AppBackend(root)
     with pytest.raises(LongsearchError):
         backend.start()
     assert backend.progress().problem == "the daemon did not start (see its log)"

@@ -69,7 +69,7 @@ QUERY = (
 )
 VECTOR = "numpy.ndarray[tuple[typing.Any, ...], numpy.dtype[numpy.float32]]"
 SIGNATURES = {
-    "open_index": f"({FOLDER}) -> longsearch.app.open_index.Index",
+    "open_index": f"({FOLDER}) -> longsearch.app.search.python_door.Index",
     "search": f"({FOLDER}, {QUERY}) -> {RESULTS}",
     "folders": "() -> list[longsearch.engine.types.results.Folder]",
     "embed": f"(text: str, *, instruction: str = '') -> {VECTOR}",

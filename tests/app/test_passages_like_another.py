@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from longsearch.app.folders_backend import FoldersBackend
-from longsearch.app.local_backend import LocalBackend
+from longsearch.app.backend import AppBackend
 from longsearch.engine.types.results import SearchMode
 from tests.app.made_folders import make_folder, toward
 
@@ -21,7 +20,7 @@ def made(home: Path) -> list[Path]:
 
 
 def test_passages_like_another_are_found_in_one_folder(home: Path) -> None:
-    backend = LocalBackend(made(home)[0])
+    backend = AppBackend(made(home)[0])
     (asked,) = backend.search('"valve stayed open" in:asked', SearchMode.WORDS).hits
     found = backend.similar(asked.document_id, asked.passages[0].start)
     assert [hit.title for hit in found.hits] == ["near"]
@@ -31,9 +30,9 @@ def test_passages_like_another_are_found_in_one_folder(home: Path) -> None:
 
 def test_passages_like_another_are_found_in_all_folders_of_its_model(home: Path) -> None:
     made(home)
-    backend = FoldersBackend()
+    backend = AppBackend()
     (asked,) = backend.search('"valve stayed open" in:asked', SearchMode.WORDS).hits
     found = backend.similar(asked.document_id, asked.passages[0].start)
     assert [(hit.title, hit.folder) for hit in found.hits] == [("nearer", "other"), ("near", "one")]
-    assert "third was made with another model: left out" in found.note
+    assert "third: left out: the index was made with another model" in found.note
     assert backend.document(found.hits[0].document_id).text == "A pipe broke in the cellar."

@@ -15,7 +15,7 @@ REPOSITORY = Path(__file__).parents[2]
 DAY = """
 import os, shutil, sys, threading
 from pathlib import Path
-from longsearch.app.local_backend import LocalBackend
+from longsearch.app.backend import AppBackend
 from longsearch.app.daemon.daemon import Daemon
 from longsearch.app.daemon.daemon_control import daemon_status, stop_daemon, watch
 
@@ -26,10 +26,10 @@ thread.start()
 def wait_until_current(n_files):
     for _ in range(1200):
         status = daemon_status()
-        if status and not status["roots"][0]["busy"] and LocalBackend(root).progress().n_current == n_files:
+        if status and not status["roots"][0]["busy"] and AppBackend(root).progress().n_current == n_files:
             return
         threading.Event().wait(0.05)
-    print(status, LocalBackend(root).progress())
+    print(status, AppBackend(root).progress())
 
 wait_until_current(2)
 os.utime(root / "tides.md", ns=(1, 1))
@@ -38,7 +38,7 @@ shutil.copy(root / "tides.md", root / "copy.md")
 watch(root)
 wait_until_current(3)
 from longsearch.engine.types.results import SearchMode
-print(LocalBackend(root).search("why does the sea rise", SearchMode.MEANING).hits[0].title)
+print(AppBackend(root).search("why does the sea rise", SearchMode.MEANING).hits[0].title)
 loaded = daemon_status()["model"]["loaded"]
 print(loaded, [name for name in ("torch", "transformers") if name in sys.modules])
 stop_daemon()

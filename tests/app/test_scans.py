@@ -11,14 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from longsearch.app.backend import AppBackend
 from longsearch.app.cli import main
 from longsearch.app.commands import doctor
 from longsearch.app.daemon.daemon import QUIET_S, Daemon
 from longsearch.app.daemon.daemon_control import watch
 from longsearch.app.daemon.idle_work import next_with_scans
 from longsearch.app.daemon.watched_folder import WatchedFolder
-from longsearch.app.folders_backend import FoldersBackend
-from longsearch.app.local_backend import LocalBackend
 from longsearch.app.models.resident import ResidentModel
 from longsearch.app.ocr import scans
 from longsearch.app.paths import index_path, speed_path
@@ -134,7 +133,7 @@ def test_the_daemon_reads_them_if_it_is_wished_when_nobody_searches_and_on_mains
         on_battery[0] = False
         assert daemon._next_idle() is None  # nobody wishes it
         on_battery[0] = True
-        backend = LocalBackend(papers)
+        backend = AppBackend(papers)
         assert "will be read" in backend.read_scans(True)
         assert daemon._next_idle() is None  # on battery
         assert n_calls(calls) == 0
@@ -170,7 +169,7 @@ def test_without_tesseract_nothing_is_tried_and_the_reason_is_said(
     kept.is_scanned = True
     monkeypatch.setenv("PATH", str(tmp_path))
     assert next_with_scans([kept]) is None
-    assert "apt install tesseract-ocr" in LocalBackend(papers).scanned_pages(3, 2).problem
+    assert "apt install tesseract-ocr" in AppBackend(papers).scanned_pages(3, 2).problem
     kept.stop()
 
 
@@ -184,7 +183,7 @@ def test_a_setting_wishes_it_for_every_folder(home: Path, monkeypatch: pytest.Mo
 
 def test_the_wish_is_for_all_folders_of_an_app_over_several(papers: Path, calls: Path) -> None:
     assert main(["index", "-q", str(papers)]) == 0
-    backend = FoldersBackend()
+    backend = AppBackend()
     assert not backend.scanned_pages(3, 2).is_wished
     backend.read_scans(True)
     assert backend.scanned_pages(3, 2).is_wished

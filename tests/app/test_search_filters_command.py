@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from longsearch.app.backend import AppBackend
 from longsearch.app.cli import EXIT_CANNOT, EXIT_NOTHING_FOUND, main
-from longsearch.app.local_backend import LocalBackend
 from longsearch.app.paths import index_path
 from longsearch.engine.completions import CompletionChoice
 from longsearch.engine.store.records import FileStamp
@@ -100,8 +100,8 @@ def test_an_option_without_meaning_is_an_error_and_a_slip_in_the_query_a_note(
 
 
 def test_the_app_completes_from_the_index_and_without_one_completes_nothing(folder: Path, tmp_path: Path) -> None:
-    assert LocalBackend(folder).complete("author:l").choices == (
+    assert AppBackend(folder).complete("author:l").choices == (
         CompletionChoice('"Ann Lee"', 1),
         CompletionChoice('"Bo\x1b Li"', 1),
     )
-    assert LocalBackend(tmp_path / "nowhere").complete("author:l").choices == ()
+    assert AppBackend(tmp_path / "nowhere").complete("author:l").choices == ()

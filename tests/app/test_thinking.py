@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from longsearch.app.backend import AppBackend
 from longsearch.app.cli import main
 from longsearch.app.daemon.daemon import Daemon
-from longsearch.app.local_backend import LocalBackend
 from longsearch.app.models import query_vectors
 from longsearch.app.models.encoders import thinking
 from longsearch.app.models.resident import ResidentModel
@@ -86,7 +86,7 @@ def test_the_daemon_thinks_for_the_app(thinking_daemon: Daemon, indexed: Path) -
     asked = query_vectors.from_daemon("the sea", None, steps=10)
     assert asked.vector == pytest.approx(own.vector, abs=1e-5)
     assert asked.vector != pytest.approx(query_vectors.from_daemon("the sea", None).vector, abs=1e-3)
-    plain, thought = (LocalBackend(indexed, k).search("the sea", SearchMode.MEANING) for k in (None, 10))
+    plain, thought = (AppBackend(indexed, k).search("the sea", SearchMode.MEANING) for k in (None, 10))
     assert [hit.score for hit in plain.hits] != [hit.score for hit in thought.hits]
     assert (thought.soft_tokens, thought.vector_ms > 0) == (10, True)
 

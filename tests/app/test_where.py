@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from longsearch.app.backend import AppBackend
 from longsearch.app.cli import main
-from longsearch.app.folders_backend import FoldersBackend
-from longsearch.app.local_backend import LocalBackend
-from longsearch.app.quoting import quote_in
+from longsearch.app.search.quoting import quote_in
 from longsearch.engine.errors import QueryError
 from longsearch.engine.types.results import SearchMode
 from tests.app.made_folders import make_folder
@@ -93,7 +92,7 @@ def test_a_query_that_begins_with_where_looks_for_a_quotation(query: str, quote:
 
 @pytest.mark.parametrize("mode", list(SearchMode))
 def test_the_app_shows_the_places_of_a_quotation(two: list[Path], mode: SearchMode) -> None:
-    alone, all_folders = LocalBackend(two[0]), FoldersBackend()
+    alone, all_folders = AppBackend(two[0]), AppBackend()
     for backend in (alone, all_folders):
         results = backend.search('where: "rises each March"', mode)
         (hit,) = results.hits

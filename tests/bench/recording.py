@@ -13,7 +13,7 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
-from longsearch.app.local_backend import LocalBackend
+from longsearch.app.backend import AppBackend
 from longsearch.app.paths import resolve_root
 from longsearch.tui.app import LongsearchApp
 
@@ -52,7 +52,7 @@ _SCREEN = '<g transform="translate(9, 41)"'
 
 async def frames(folder: Path, query: str) -> list[tuple[str, float]]:
     """Return the pictures, each with the seconds for which it is shown."""
-    app, taken = LongsearchApp(LocalBackend(folder)), []
+    app, taken = LongsearchApp(AppBackend(folder)), []
 
     async def settle(pilot: Pilot[str | None], is_done: Callable[[], bool] = lambda: True) -> str:
         """Wait until the screen no longer changes; return its picture."""

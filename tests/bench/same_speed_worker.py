@@ -45,15 +45,17 @@ def main() -> None:
 
 def search_times(root: Path, encoder: Any) -> dict[str, float]:
     """Milliseconds of a query's vector, and of a search by words and by both with the vector at hand."""
-    types, searching = load("engine.types"), load("app.searching")
+    types = load("engine.types.results", "engine.types")
+    searching = load("app.search.searching", "app.searching")
     query_vector = load("app.models.query_vectors", "app.background.query_vectors", "app.vectors").QueryVector
     vectors = {query: query_vector(encoder.encode_query(query, None), encoder.fingerprint) for query in _QUERIES}
 
     def search(query: str, mode: Any) -> None:
-        asked: tuple[Any, ...] = query, mode
-        if hasattr(searching, "SearchRequest"):  # not in an older longsearch
-            asked = (searching.SearchRequest(query, mode),)
-        searching.search_index(root, *asked, lambda text, instruction: vectors[query])
+        if hasattr(searching, "Question"):
+            scope = load("app.search.scope").Scope.of(root)
+            searching.search(scope, searching.Question(query, mode), lambda text, instruction: vectors[query])
+        else:  # an older longsearch
+            searching.search_index(root, searching.SearchRequest(query, mode), lambda text, instruction: vectors[query])
 
     return {
         "query vector ms": per_query_ms(lambda query: encoder.encode_query(query, None)),

@@ -7,7 +7,7 @@ import argparse
 import asyncio
 from pathlib import Path
 
-from longsearch.app.local_backend import LocalBackend
+from longsearch.app.backend import AppBackend
 from longsearch.app.paths import resolve_root
 from longsearch.tui.app import LongsearchApp
 
@@ -17,7 +17,7 @@ SETTLED_S = 4.0
 
 async def take(folder: Path, query: str, out: Path, size: tuple[int, int]) -> None:
     """Type the query, wait for the results by meaning, and write the screenshot."""
-    app = LongsearchApp(LocalBackend(folder))
+    app = LongsearchApp(AppBackend(folder))
     async with app.run_test(size=size) as pilot:
         await pilot.pause(1)
         await pilot.press(*("space" if key == " " else key for key in query))

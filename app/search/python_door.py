@@ -8,12 +8,14 @@ from longsearch.app.folders.listing import indexed_folders
 from longsearch.app.models.encoders import open_query_encoder
 from longsearch.app.models.query_vectors import from_anywhere
 from longsearch.app.paths import expanded, find_index, index_path
-from longsearch.app.quoting import quotations_in
-from longsearch.app.searching import SearchRequest, search_index, similar_to_file
+from longsearch.app.search.quoting import quotations
+from longsearch.app.search.scope import Scope
+from longsearch.app.search.searching import Question
+from longsearch.app.search.searching import search as search_in
+from longsearch.app.search.similar import similar_to_file
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.index import index as engine_index
 from longsearch.engine.index import opening
-from longsearch.engine.query_language.file_filter import FileFilter
 from longsearch.engine.types.documents import DocumentText
 from longsearch.engine.types.progress import FileReport, IndexProgress
 from longsearch.engine.types.results import Folder, Quotation, SearchMode, SearchResults
@@ -44,15 +46,15 @@ class Index:
         "words". `instruction` says what kind of passage you look for. The daemon's model makes the query's vector;
         without a daemon this process opens the model at the first such search and keeps it.
         """
-        return search_index(self.root, SearchRequest(query, SearchMode(mode), instruction, k), query_vector, self.under)
+        return search_in(self._scope(), Question(query, SearchMode(mode), instruction, k), query_vector)
 
     def similar(self, file: str | Path, *, k: int = 10) -> SearchResults:
         """Return the `k` documents that are most similar to a file as a whole. The file need not be in the index."""
-        return similar_to_file(self.root, expanded(file).resolve(), self.under, k)
+        return similar_to_file(self._scope(), expanded(file).resolve(), k)
 
     def where(self, quote: str, *, k: int = 10) -> list[Quotation]:
         """Return the places that say a quotation, the nearest first: verbatim, or with small changes."""
-        return quotations_in(self.root, quote, k, FileFilter(self.under))
+        return quotations(self._scope(), quote, k)[0]
 
     def text(self, document_id: int) -> DocumentText:
         """Return the whole text of a hit's document (`DocumentHit.document_id`), with its pages and headings."""
@@ -68,6 +70,9 @@ class Index:
         """Return how much of the index is complete."""
         with self._opened() as index:
             return index.progress()
+
+    def _scope(self) -> Scope:
+        return Scope.of(self.root, self.under)
 
     def _opened(self) -> AbstractContextManager[engine_index.Index]:
         return opening.open_index(index_path(self.root))

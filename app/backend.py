@@ -1,6 +1,7 @@
-"""The terminal app's backend over all indexed folders. See `tui.backend.interface`; `LocalBackend` is for one folder.
+"""The terminal app's backend, over one folder or over all: answers its calls from the index files and the daemon.
 
-A document's id is unique in its index only, so the app gets another one, which also tells the folder.
+See `tui.backend.interface`. A document's id is unique in its index only, so the app gets another one, which also tells
+the folder.
 """
 
 import threading
@@ -13,21 +14,24 @@ from pathlib import Path
 from typing import Any
 
 from longsearch.app.daemon import daemon_control
-from longsearch.app.everywhere import complete_in, search_folders, similar_to_document_in, similar_to_passage_in
 from longsearch.app.evidence.user_data import StoredUserData
+from longsearch.app.folders.languages import advice_about
 from longsearch.app.folders.listing import indexed_folders
-from longsearch.app.local_backend import ASK_EVERY_S, REMEMBERED_QUERIES, SHOWN_DOCUMENTS, request_of_app
 from longsearch.app.models import query_vectors as vectors
+from longsearch.app.models.folder_models import describe_change
 from longsearch.app.ocr import scans
 from longsearch.app.paths import index_path
-from longsearch.app.quoting import quote_in, where
+from longsearch.app.search.quoting import quote_in, where
+from longsearch.app.search.scope import Scope
+from longsearch.app.search.searching import Question, complete_query, search
+from longsearch.app.search.similar import similar_to_document, similar_to_passage_at
 from longsearch.app.viewing.passage_map import passage_map
 from longsearch.app.viewing.passage_similarity import passage_similarity
 from longsearch.app.viewing.printed_pages import PrintedPages
 from longsearch.app.viewing.viewer import open_in_viewer
 from longsearch.engine.amounts import counted
 from longsearch.engine.completions import Completion
-from longsearch.engine.errors import LongsearchError, StoreError, in_words
+from longsearch.engine.errors import LongsearchError, NoIndexError, StoreError, in_words
 from longsearch.engine.index.index import Index
 from longsearch.engine.index.opening import open_index
 from longsearch.engine.opened import Opened
@@ -36,36 +40,47 @@ from longsearch.engine.types.documents import DocumentText
 from longsearch.engine.types.progress import FileReport, IndexProgress, ScannedPages
 from longsearch.engine.types.results import Folder, PassageMap, PassageSimilarity, SearchMode, SearchResults
 
+_NOTHING_YET = IndexProgress(0, 0, 0, 0, 0, 0, 0, "looking through the folder", 0.0)
+REMEMBERED_QUERIES = 256
+"""Queries whose vectors an open app keeps."""
+SHOWN_DOCUMENTS = 50
+"""Documents that an open app lists."""
+ASK_EVERY_S = 10.0
+"""An open app calls its daemon this often, so that the daemon is not idle; a daemon that has died is started again."""
 LIST_EVERY_S = 3.0
 """The list of folders is read again after this time: a folder may be added, forgotten, renamed or unmounted."""
 _ID_BITS = 40  # of a document's id in its index
 
 
-class FoldersBackend:
-    """Reads the indexes of all folders from their files; safe from any thread."""
+class AppBackend:
+    """Reads the indexes from their files, with one short read per call; safe from any thread."""
 
-    root = None
-    """There is no one folder."""
-
-    def __init__(self, think: int | None = None) -> None:
-        """`think` as for `LocalBackend`."""
+    def __init__(self, root: Path | None = None, think: int | None = None) -> None:
+        """`root`: the one folder; None: all that are indexed. `think`: soft tokens of a query; None: as trained."""
+        self.root = root
+        """The one folder to search; None for all."""
         self._think = think
         self._closing = threading.Event()
-        self.user_data = StoredUserData(None)
+        self.user_data = StoredUserData(root)
         self._pages = PrintedPages()
         self._lock = threading.Lock()
         self._folders: list[Folder] = []
         self._listed_at: float | None = None
-        self._numbers: dict[str, int] = {}
+        self._numbers: dict[str, int] = {} if root is None else {str(root): 0}
         """The number of each folder that a hit came from, by its path. A number is never used again."""
         self._asked_at: float | None = None
+        self._known, self._advice = _NOTHING_YET, ""
+        """The progress of the one folder as last read, and what would find more in such an index."""
         self._problem = ""
-        """The reasons why indexes are not kept current, or ""."""
+        """The reasons why indexes are not kept current, from the daemon's last answer or its silence, or ""."""
         from_daemon = partial(vectors.from_daemon, cancelled=self._closing.is_set, steps=think)
+        # a query that is edited back and forth needs the same vectors again
         self._vector = lru_cache(REMEMBERED_QUERIES)(from_daemon)
 
     def folders(self) -> list[Folder]:
-        """Return the folders, as they were at most `LIST_EVERY_S` seconds ago."""
+        """Return the folders to choose among, as they were at most `LIST_EVERY_S` seconds ago; none beside the one."""
+        if self.root is not None:
+            return []
         with self._lock:
             if self._listed_at is None or time.monotonic() - self._listed_at >= LIST_EVERY_S:
                 self._folders, self._listed_at = indexed_folders(), time.monotonic()
@@ -75,30 +90,40 @@ class FoldersBackend:
         """Make the daemon keep every folder current that is there. Returns why changes are noticed late, or ""."""
         self._asked_at = time.monotonic()
         try:
-            daemon_control.ensure_daemon()
-            self._problem = self._watch_all(None)
+            if self.root is not None:
+                self._problem = daemon_control.watch(self.root)
+            else:
+                daemon_control.ensure_daemon()
+                self._problem = self._watch_all(None)
         except LongsearchError as error:
             self._problem = in_words(error)
             raise
         return self._problem
 
     def search(self, query: str, mode: SearchMode, instruction: str = "") -> SearchResults:
-        """Search all folders, or those that the query names; or look for a quotation there (`where:`)."""
-        if quote_in(query) is not None:
-            return self._numbered(where(query, None, self.folders(), SHOWN_DOCUMENTS))
-        results = search_folders(self.folders(), request_of_app(query, mode, instruction), self._vector)
-        return replace(self._numbered(results), soft_tokens=self._think)
+        """Search all folders, or those that the query names; or look for a quotation there (`where:`).
+
+        An index that does not exist yet has no results.
+        """
+        is_typing = mode is SearchMode.WORDS
+        asked = Question(query, mode, instruction, SHOWN_DOCUMENTS, prefix_last=is_typing, explain=True)
+        try:
+            if quote_in(query) is not None:
+                return self._numbered(where(query, self._scope(), SHOWN_DOCUMENTS))
+            return replace(self._numbered(search(self._scope(), asked, self._vector)), soft_tokens=self._think)
+        except NoIndexError:
+            return SearchResults(query, mode, instruction, 0.0, (), "the index is being built")
 
     def complete(self, typed: str) -> Completion:
         """Return the fields, values and folders that complete a query."""
-        return complete_in(self.folders(), typed)
+        return complete_query(self._scope(), typed)
 
     def similar(self, document_id: int, start: int | None = None) -> SearchResults:
         """Return the documents of all folders most similar to this one, or the passages like the one at `start`."""
         root, own_id = self._place_of(document_id)
         if start is not None:
-            return self._numbered(similar_to_passage_in(self.folders(), root, own_id, start, k=SHOWN_DOCUMENTS))
-        return self._numbered(similar_to_document_in(self.folders(), root, own_id, k=SHOWN_DOCUMENTS))
+            return self._numbered(similar_to_passage_at(self._scope(), root, own_id, start, SHOWN_DOCUMENTS))
+        return self._numbered(similar_to_document(self._scope(), root, own_id, SHOWN_DOCUMENTS))
 
     def document(self, document_id: int) -> DocumentText:
         """Return the whole text of a document."""
@@ -121,23 +146,32 @@ class FoldersBackend:
 
     def progress(self) -> IndexProgress:
         """Return how far the indexes have come, added up. Every ten seconds, check that the daemon works on them."""
-        found = [(folder, index.progress()) for folder, index in self._opened()]
-        self._keep_daemon()
-        return replace(_added_up(found, self.folders()), problem=self._problem)
+        if self.root is None:
+            found = [(folder, index.progress()) for folder, index in self._opened()]
+            self._keep_daemon()
+            return replace(_added_up(found, self.folders()), problem=self._problem)
+        try:
+            with open_index(index_path(self.root)) as index:
+                progress = index.progress()
+                if progress != self._known:
+                    self._known, self._advice = progress, advice_about(self.root, index.languages())
+        except NoIndexError:
+            progress = _NOTHING_YET
+        self._keep_daemon(is_indexed=progress is not _NOTHING_YET)
+        activity = progress.activity or describe_change(self.root)
+        return replace(progress, activity=activity, problem=self._problem, advice=self._advice)
 
     def files(self) -> list[FileReport]:
         """Return every file of every folder, and its status."""
-        return [
-            file._replace(folder=folder.name, root=folder.root)
-            for folder, index in self._opened()
-            for file in index.files()
-        ]
+        found = [(folder, file) for folder, index in self._opened() for file in index.files()]
+        if self.root is not None:
+            return [file for _, file in found]
+        return [file._replace(folder=folder.name, root=folder.root) for folder, file in found]
 
     def retry(self) -> str:
-        """Make the daemon read failed and partial files of all folders again."""
-        for folder in self.folders():
-            if not folder.away:
-                daemon_control.retry(Path(folder.root))
+        """Make the daemon read failed and partial files again."""
+        for root in self._roots_there():
+            daemon_control.retry(root)
         return "files that could not be read whole are read again"
 
     def scanned_pages(self, n_pages: int, n_files: int) -> ScannedPages:
@@ -145,55 +179,68 @@ class FoldersBackend:
         return scans.scanned_pages(n_pages, n_files, self._roots_there())
 
     def read_scans(self, is_wished: bool) -> str:
-        """Have the daemon read the scanned pages of all folders when the machine is idle, or no longer."""
+        """Have the daemon read scanned pages when the machine is idle, or no longer."""
         return scans.wish_all(self._roots_there(), is_wished)
-
-    def _roots_there(self) -> list[Path]:
-        return [Path(folder.root) for folder in self.folders() if folder.root and not folder.away]
 
     def open(self, path: str, page: int | None, text: str = "") -> Opened:
         """Open the file in the system's viewer. Raises LongsearchError for a file in a folder that is away."""
-        holding = [folder for folder in self.folders() if folder.away and Path(path).is_relative_to(folder.root)]
-        for folder in holding:
-            raise LongsearchError(f"{folder.name} is away: {folder.away}", "its text can be read here")
+        for folder in self.folders():
+            if folder.away and Path(path).is_relative_to(folder.root):
+                raise LongsearchError(f"{folder.name} is away: {folder.away}", "its text can be read here")
         return open_in_viewer(path, page, text)
 
     def close(self) -> None:
-        """End calls that wait for the daemon."""
+        """End calls that wait for the daemon. The daemon goes on by itself, and nothing else is open between calls."""
         self._closing.set()
         self._pages.close()
 
+    def _scope(self) -> Scope:
+        return Scope(self.folders()) if self.root is None else Scope.of(self.root)
+
+    def _roots_there(self) -> list[Path]:
+        return [Path(folder.root) for folder in self._scope().folders if folder.root and not folder.away]
+
     def _opened(self) -> Iterator[tuple[Folder, Index]]:
         """Yield each folder with its index; one whose index cannot be read is left out, as `folders` says why."""
-        for folder in self.folders():
+        for folder in self._scope().folders:
             with ExitStack() as stack:
                 try:
                     index = stack.enter_context(open_index(index_path(Path(folder.root))))
-                except StoreError:
+                except StoreError as error:
+                    if self.root is not None and not isinstance(error, NoIndexError):
+                        raise
                     continue
                 yield folder, index
 
-    def _keep_daemon(self) -> None:
+    # ---- the daemon
+
+    def _keep_daemon(self, is_indexed: bool = True) -> None:
         """Make sure a daemon watches every folder that is there: it may have died, or a folder may be new or back."""
         now = time.monotonic()
         if self._asked_at is None or now - self._asked_at < ASK_EVERY_S:
             return
         self._asked_at = now
         try:
-            self._problem = self._watch_all(daemon_control.daemon_status())
+            self._problem = self._watch_all(daemon_control.daemon_status(), is_indexed)
         except LongsearchError as error:
             self._problem = in_words(error)
 
-    def _watch_all(self, status: dict[str, Any] | None) -> str:
-        """Make the daemon with this status watch every folder that is there. Returns why some are not kept current."""
+    def _watch_all(self, status: dict[str, Any] | None, is_indexed: bool = True) -> str:
+        """Make the daemon with this status watch every folder that is there. Returns why some are not kept current.
+
+        Someone may have deleted the index of a folder, which is then watched anew.
+        """
         problems = []
-        for root, name in ((Path(folder.root), folder.name) for folder in self.folders() if not folder.away):
-            kept = daemon_control.root_in(status, root)
+        for folder in self._scope().folders:
+            if folder.away:
+                continue
+            kept = daemon_control.root_in(status, Path(folder.root))
             try:
-                problem = daemon_control.watch(root) if kept is None else str(kept["problem"])
+                is_kept = kept is not None and (is_indexed or kept["busy"])
+                problem = str(kept["problem"]) if kept and is_kept else daemon_control.watch(Path(folder.root))
             except LongsearchError as error:  # such as a drive that has just gone
                 problem = in_words(error)
-            problems += [f"{name}: {problem}"] if problem else []
+            problems += [problem if self.root is not None else f"{folder.name}: {problem}"] if problem else []
         return "; ".join(dict.fromkeys(problems))
 
     # ---- the app's ids of documents

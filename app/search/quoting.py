@@ -4,53 +4,38 @@ import re
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
-from longsearch.app.everywhere import admitted, opened
-from longsearch.app.folders.names import names_of
-from longsearch.app.paths import index_path
+from longsearch.app.search.scope import Scope, opened
 from longsearch.engine.errors import QueryError
-from longsearch.engine.index.opening import open_index
 from longsearch.engine.query_language.fields import Condition
 from longsearch.engine.query_language.file_filter import FileFilter
 from longsearch.engine.query_language.query import parse
 from longsearch.engine.search.quotations.quotation import best_places, find_quotation
-from longsearch.engine.types.results import DocumentHit, Folder, PassageHit, Quotation, SearchMode, SearchResults
+from longsearch.engine.types.results import DocumentHit, PassageHit, Quotation, SearchMode, SearchResults
 
+ALL_FILES = FileFilter()
 _WHERE = re.compile(r"\s*where:\s*", re.IGNORECASE)
 
 
-def quotations_in(
-    root: Path,
+def quotations(
+    scope: Scope,
     quote: str,
     k: int = 10,
-    file_filter: FileFilter | None = None,
-    conditions: Sequence[Condition] = (),
-) -> list[Quotation]:
-    """Return the places in the index of `root` that say the quotation, the nearest first. Raises QueryError."""
-    with open_index(index_path(root)) as index:
-        found = find_quotation(index, quote, k, file_filter, conditions)
-    name = names_of([root])[root]
-    return [replace(one, folder=name) for one in found]
-
-
-def quotations_in_folders(
-    folders: Sequence[Folder],
-    quote: str,
-    k: int = 10,
-    file_filter: FileFilter | None = None,
+    file_filter: FileFilter = ALL_FILES,
     conditions: Sequence[Condition] = (),
 ) -> tuple[list[Quotation], list[str]]:
-    """The same in several folders, and what a person should know of those that are away or damaged.
+    """Return the places in these folders that say the quotation, the nearest first, and notes for a person.
 
     Raises QueryError, and LongsearchError if no folder can be searched.
     """
-    found: list[Quotation] = []
-    with opened(folders) as (sessions, notes):
-        for folder, index in sessions:
-            places = find_quotation(index, quote, k, file_filter, conditions)
-            found += [replace(one, folder=folder.name) for one in places]
-    return best_places(found)[:k], notes
+    file_filter = replace(file_filter, under=scope.under)
+    with opened(scope) as found:
+        places = [
+            replace(one, folder=folder.name)
+            for folder, index in found.parts
+            for one in find_quotation(index, quote, k, file_filter, conditions)
+        ]
+        return best_places(places)[:k], list(found.notes)
 
 
 def quote_in(query: str) -> str | None:
@@ -59,8 +44,8 @@ def quote_in(query: str) -> str | None:
     return query[found.end() :] if found else None
 
 
-def where(query: str, root: Path | None, folders: Sequence[Folder], k: int) -> SearchResults:
-    """Answer a query that begins with `where:`, in one folder (`root`) or in several, as the app shows results.
+def where(query: str, scope: Scope, k: int) -> SearchResults:
+    """Answer a query that begins with `where:`, as the app shows results.
 
     The query may hold fields that every index knows, such as in:, author: and folder:, but its order is ignored. Raises
     QueryError if it holds no quotation.
@@ -73,13 +58,7 @@ def where(query: str, root: Path | None, folders: Sequence[Folder], k: int) -> S
         parsed = None
     if parsed is None or parsed.is_listing:
         raise QueryError("There is no quotation yet", 'Type where: "the words you remember"')
-    notes: list[str] = []
-    if root is not None:
-        parsed.folders.chosen(list(names_of([root]).values()))
-        found = quotations_in(root, parsed.meaning, k, parsed.files, parsed.conditions)
-    else:
-        named = admitted(folders, parsed.folders)
-        found, notes = quotations_in_folders(named, parsed.meaning, k, parsed.files, parsed.conditions)
+    found, notes = quotations(scope.admitted(parsed.folders), parsed.meaning, k, parsed.files, parsed.conditions)
     took_ms = (time.perf_counter() - started) * 1000
     return as_results(query, found, took_ms, [*parsed.notes, *notes])
 

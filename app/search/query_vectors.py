@@ -1,0 +1,116 @@
+"""The vector of a query for each of several indexes, by the model that made the vectors of each."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from longsearch.app.models.folder_models import folder_model
+from longsearch.app.models.query_vectors import QueryVector
+from longsearch.app.search.scope import OpenFolders
+from longsearch.engine.arrays import Vectors
+from longsearch.engine.errors import LongsearchError, in_words
+from longsearch.engine.index.index import Index
+from longsearch.engine.types.results import SearchMode
+
+VectorSource = Callable[..., QueryVector]
+"""Encodes a query's text with an instruction (None: the model's own), by the `model` of a folder that has one."""
+
+
+@dataclass(frozen=True, slots=True)
+class VectorsOfQuery:
+    """A query's vector for each index."""
+
+    of_each: Sequence[Vectors | None] = ()
+    """None where there is none; () without any."""
+    took_ms: float = 0.0
+    notes: Sequence[str] = ()
+    """Why some indexes have none."""
+
+
+def vectors_of(
+    found: OpenFolders, text: str, instruction: str, mode: SearchMode, source: VectorSource
+) -> VectorsOfQuery:
+    """Encode a query for each index that can compare it.
+
+    Raises LongsearchError in a search by meaning if none can; a hybrid search falls back to words there.
+    """
+    of_each: list[Vectors | None] = []
+    problems: dict[str, LongsearchError] = {}
+    made: dict[str | None, QueryVector | LongsearchError] = {}
+    for folder, index in found.parts:
+        try:
+            check_read(index)
+            own = source_for(Path(folder.root), source)
+            if own.model not in made:
+                made[own.model] = _answer(own, text, instruction)
+            of_each.append(comparable(made[own.model], index).vector)
+        except LongsearchError as error:
+            problems[folder.name] = error
+            of_each.append(None)
+    if mode is SearchMode.MEANING and len(problems) == len(of_each):
+        raise next(iter(problems.values()))
+    took_ms = sum(one.took_ms for one in made.values() if isinstance(one, QueryVector))
+    what = "words only" if mode is SearchMode.HYBRID else "left out"
+    return VectorsOfQuery(of_each, took_ms, why_not(what, problems, len(of_each)))
+
+
+def _answer(source: "FolderSource", text: str, instruction: str) -> QueryVector | LongsearchError:
+    """The vector that a model makes, or why it makes none: a model is asked once for all its folders."""
+    try:
+        return source(text, instruction or None)
+    except LongsearchError as error:
+        return error
+
+
+def why_not(what: str, problems: Mapping[str, LongsearchError], n_folders: int) -> list[str]:
+    """Say once for each problem which folders have it; of a problem that all have, only what it is."""
+    names: dict[str, list[str]] = {}
+    for name, error in problems.items():
+        names.setdefault(in_words(error), []).append(name)
+    return [
+        f"{what}: {error}" if len(own) == n_folders else f"{', '.join(own)}: {what}: {error}"
+        for error, own in names.items()
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class FolderSource:
+    """What makes the vectors of queries for a folder."""
+
+    source: VectorSource
+    model: str | None
+    """The folder's own model; None: the default."""
+
+    def __call__(self, text: str, instruction: str | None) -> QueryVector:
+        """Encode a query."""
+        return (
+            self.source(text, instruction) if self.model is None else self.source(text, instruction, model=self.model)
+        )
+
+
+def source_for(root: Path, source: VectorSource) -> FolderSource:
+    """Return the source of query vectors for a root: a folder with a model of its own names it."""
+    folder = folder_model(root)
+    return FolderSource(source, folder.model if folder.is_own else None)
+
+
+def query_vector(index: Index, text: str, instruction: str, source: FolderSource) -> QueryVector:
+    """Return a query's vector. Raises LongsearchError unless the model that made the index's vectors can make it."""
+    check_read(index)
+    return comparable(source(text, instruction or None), index)
+
+
+def check_read(index: Index) -> None:
+    """Raise LongsearchError if no document has vectors."""
+    if not index.model:
+        raise LongsearchError("no document has been read for its meaning yet", "wait a moment, or search for words")
+
+
+def comparable(vector: QueryVector | LongsearchError, index: Index) -> QueryVector:
+    """Return `vector` if the model that made the index's vectors made it; else raise LongsearchError."""
+    if isinstance(vector, LongsearchError):
+        raise vector
+    if vector.fingerprint != index.fingerprint:
+        hint = "bring it up to date: longsearch index FOLDER"
+        raise LongsearchError("the index was made with another model", hint)
+    return vector

@@ -1,0 +1,64 @@
+"""Answers and completes a query, in one folder or in several."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from longsearch.app.search.query_vectors import VectorsOfQuery, VectorSource, vectors_of
+from longsearch.app.search.scope import Scope, opened
+from longsearch.engine.completions import Completion
+from longsearch.engine.errors import LongsearchError
+from longsearch.engine.query_language.query import Given, folders_named, parse, unfinished
+from longsearch.engine.search import searcher
+from longsearch.engine.search.completion import complete
+from longsearch.engine.search.searcher import SearchRequest
+from longsearch.engine.types.results import SearchMode, SearchResults
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a person or a program asks, wherever it is asked and of whichever folders."""
+
+    text: str
+    """The query, in the query language."""
+    mode: SearchMode
+    instruction: str = ""
+    """What kind of passage is looked for; "": the model's own."""
+    k: int = 10
+    """The most documents to find."""
+    also: Sequence[Given] = ()
+    """Fields beside those in the text, as (field, value)."""
+    prefix_last: bool = False
+    """Whether the last word may be unfinished, as while a person types."""
+    explain: bool = False
+    """Whether each hit gets the reason for its score."""
+
+
+def search(scope: Scope, asked: Question, source: VectorSource) -> SearchResults:
+    """Search these folders, or those of them that the query names by `folder:`.
+
+    Hybrid falls back to words where the query has no vector, and the note says why; meaning leaves such folders out.
+    Raises QueryError for a name that no folder has, and LongsearchError if no folder can be searched.
+    """
+    with opened(scope.admitted(folders_named(asked.text, asked.also))) as found:
+        query = parse(asked.text, asked.prefix_last, found.fields, asked.also)
+        query = replace(query, files=replace(query.files, under=scope.under))
+        made = VectorsOfQuery()
+        if asked.mode is not SearchMode.WORDS and not query.is_listing:
+            made = vectors_of(found, query.meaning, asked.instruction, asked.mode, source)
+        request = SearchRequest(query, asked.mode, made.of_each, asked.k, asked.explain)
+        results = found.named(searcher.search(found.indexes, request), made.notes)
+    return replace(results, instruction=asked.instruction, vector_ms=made.took_ms)
+
+
+def complete_query(scope: Scope, typed: str) -> Completion:
+    """Return the fields, values and folders that complete a query.
+
+    Fields and values count the documents of the folders that the query names; folders count all of their own.
+    """
+    n_documents = {} if scope.is_one else {folder.name: folder.n_documents for folder in scope.folders}
+    try:
+        before = typed[: unfinished(typed)[0]]
+        with opened(scope.admitted(folders_named(before))) as found:
+            return complete(found.indexes, typed, n_documents)
+    except LongsearchError:  # no index can be read, or no folder has the name: the folders still have theirs
+        return complete([], typed, n_documents)
