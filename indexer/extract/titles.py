@@ -7,16 +7,16 @@ from longsearch.indexer.extract.clean import one_line
 from longsearch.indexer.extract.wire.limits import MAX_TITLE_CHARACTERS
 
 # Titles that programs fill in by themselves. Of 50 papers, 35 have no title in their metadata and 13 have one of these.
-_JUNK = re.compile(
+_FILLED_IN = re.compile(
     r"microsoft (word|powerpoint|excel)\b.*|powerpoint presentation|untitled.*|no title|title|document\d*|slide \d+|"
     r"(proceedings )?template\b.*|.*\btemplate - word|template for .*|layout \d+|presentation\d*|"
     r"(scan|img|image|page)[ _-]?\d*|"
     r"arxiv:.*|\S*@\S*|doi:.*|https?://.*|none|null|unknown|tmp.*|temp|print|full page fax print|pii: .*|"
-    # file names, and identifiers: no spaces, but a dot, or digits and punctuation
-    r"\S+\.(dvi|docx?|pdf|tex|ps|eps|indd|qxd|rtf|odt|pptx?|xlsx?|txt|md|html?|fm|cdr|pmd)|.*\.(dvi|docx?|indd|qxd|pptx?)|"
-    r"[\d\W_]*|[a-z]{0,4}\d[\w.-]*|[^\s_]+_\S*",
+    r"\S+\.(dvi|docx?|pdf|tex|ps|eps|indd|qxd|rtf|odt|pptx?|xlsx?|txt|md|html?|fm|cdr|pmd)|.*\.(dvi|docx?|indd|qxd|pptx?)",
     re.IGNORECASE,
 )
+# Identifiers: no spaces, but a dot, or digits and punctuation.
+_IDENTIFIER = re.compile(r"[\d\W_]*|[a-z]{0,4}\d[\w.-]*|[^\s_]+_\S*", re.IGNORECASE)
 # Lines that are large or first on a paper's page but are not its title: sections, the publisher, place and date.
 _HEAD = re.compile(
     r"[\d.ivx ]*(abstract|summary|introduction|preface|(table of )?contents|foreword|acknowledg\w+|references)\W*|"
@@ -32,6 +32,14 @@ LARGEST_TYPE, HEADING, FIRST_LINE = "largest type", "heading", "first line"
 """Sources of titles that stand in the text."""
 STATED = frozenset({"mail header"})
 """Sources whose titles are titles whatever they look like: a subject may be "Invoice 2020-0815"."""
+_STATED_IF_TYPED = frozenset(
+    {
+        "Word properties", "Excel properties", "PowerPoint properties", "OpenDocument properties", "RTF properties",
+        "EPUB package", "FB2 description", "LaTeX", "front matter", "notebook metadata", "HTML title", "citation_title",
+        "dc.title", "dcterms.title", "og:title",
+    }
+)  # fmt: skip
+"""Sources whose titles a person typed, as "1887", unless they are what a program fills in."""
 _STAMP = re.compile(r"^\[[a-z-]+-\d{5,}, v\d+\]\s*")  # HAL puts it before the authors' title
 # publishers leave their markup in the metadata: <Emphasis Type="Italic">Unconditional</Emphasis>
 _MARKUP = re.compile(
@@ -59,7 +67,17 @@ def is_title(text: str) -> bool:
     spaces = text.count(" ")
     if letters < _MIN_LETTERS or letters <= _LETTER_SHARE * (len(text) - spaces):
         return False
-    return _JUNK.fullmatch(text) is None and any(len(word) > 1 for word in _WORD.findall(text))
+    if _FILLED_IN.fullmatch(text) or _IDENTIFIER.fullmatch(text):
+        return False
+    return any(len(word) > 1 for word in _WORD.findall(text))
+
+
+def is_stated(title: str, source: str) -> bool:
+    """Return whether `title` is one because the file says so, however it looks."""
+    if source in STATED:
+        return bool(title)
+    typed = source in _STATED_IF_TYPED and _FILLED_IN.fullmatch(title) is None
+    return typed and any(map(str.isalnum, title))
 
 
 def is_title_of_paper(text: str) -> bool:
@@ -95,7 +113,7 @@ def choose_title(
         title = _STAMP.sub("", one_line(_MARKUP.sub("", candidate), MAX_TITLE_CHARACTERS))
         if "}" not in title:
             title = _TEX_DASH.sub("\u2013", title)
-        if is_title(title) or (title and source in STATED):
+        if is_title(title) or is_stated(title, source):
             return title, source
     return first_line(text, accepts), FIRST_LINE
 

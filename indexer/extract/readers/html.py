@@ -1,15 +1,18 @@
 """Extract the text of HTML as a person reads it: no scripts, styles or navigation; a line per block; headings.
 
-selectolax (lexbor) parses the page as it was saved, without anything that a script would have added.
+selectolax (lexbor) parses the page as it was saved, without anything that a script would have added. What the page
+hides is left out, items of numbered lists have their numbers, and a row of a table is a line.
 """
 
 import re
+from collections.abc import Container
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from longsearch.engine.errors import ExtractionError
-from longsearch.indexer.extract.clean import clean_characters, unwrapped
+from longsearch.indexer.extract.clean import clean_characters, unwrapped, whole_line
 from longsearch.indexer.extract.readers.decoding import decode_html, read_bytes
+from longsearch.indexer.extract.readers.html_looks import ListNumbers, Rows, hidden_nodes
 from longsearch.indexer.extract.readers.html_metadata import metadata_of
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 from longsearch.indexer.extract.readers.xml_text import with_closing_tags
@@ -17,11 +20,12 @@ from longsearch.indexer.extract.sources import Source
 from longsearch.indexer.extract.wire.protocol import FileText
 
 _DROPPED_NAMES = """
-head script style nav noscript template svg iframe object canvas button select textarea audio video rp rt rtc -comment
+head script style nav noscript template svg iframe object canvas button select textarea audio video rp rt rtc annotation
+annotation-xml -comment
 """
 _BLOCK_NAMES = """
 address article aside blockquote body caption dd details div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5
-h6 header hr html li main ol p pre section summary table tbody tfoot thead title tr ul
+h6 header hr html li main menu ol p pre section summary table tbody tfoot thead title tr ul
 """
 _DROPPED = frozenset(_DROPPED_NAMES.split())
 _BLOCKS = frozenset(_BLOCK_NAMES.split())
@@ -45,7 +49,7 @@ def parse(source: str, title: str = "") -> FileText:
         # HTML5 defines a tree for any input, so parsing fails only for lack of memory: 20 MB of dense markup need 1 GB.
         raise ExtractionError("too much markup to parse in 1 GB of memory", "save it as text, or split it") from error
     metadata = metadata_of(tree)
-    builder = _Builder()
+    builder = _Builder(hidden_nodes(tree))
     if tree.body is not None:
         builder.walk(tree.body)
     own_title = next((text for field, text, _ in metadata if field == "title"), "")
@@ -55,8 +59,12 @@ def parse(source: str, title: str = "") -> FileText:
 class _Builder:
     """Collects the words of the open block. A block ends where another block begins or where its element ends."""
 
-    def __init__(self) -> None:
+    def __init__(self, hidden: Container[int] = frozenset()) -> None:
+        """`hidden`: the ids of elements that the page does not show."""
         self.text = TextBuilder()
+        self._hidden = hidden
+        self._lists: list[ListNumbers | None] = []
+        self._rows = Rows(self._text_of)
         self._words: list[str] = []
         self._pre_depth = 0
         self._tight = False
@@ -66,13 +74,16 @@ class _Builder:
         """Visit every node under `root` in document order. Not recursive: hostile pages nest 100,000 levels deep."""
         node: LexborNode | None = root
         while node is not None:
-            child = None if node.tag in _DROPPED else node.child
-            self._enter(node)
-            if child is not None:
-                node = child
-                continue
+            is_whole = self._skips(node)
+            if not is_whole:
+                self._enter(node)
+                if node.child is not None:
+                    node = node.child
+                    continue
             while node is not None:
-                self._leave(node)
+                if not is_whole:
+                    self._leave(node)
+                is_whole = False
                 if node.mem_id == root.mem_id:
                     node = None
                 elif node.next is not None:
@@ -82,17 +93,42 @@ class _Builder:
                     node = node.parent
         self._close_block("")
 
+    def _skips(self, node: LexborNode) -> bool:
+        """Return whether `node` is not shown, or is the row of a table, which is added as a whole."""
+        if node.tag in _DROPPED or node.mem_id in self._hidden:
+            return True
+        line = self._rows.line_of(node) if node.tag == "tr" else None
+        if line is None:
+            return False
+        self._close_block("")
+        self.text.add(line, tight=True)
+        return True
+
     def _enter(self, node: LexborNode) -> None:
         tag = node.tag or ""
         if tag == "-text":
             self._words.append(self._spaced(node.text_content or ""))
         elif tag == "br":
             self._words.append("\n")
+        elif tag == "q":
+            self._words.append("“")
         elif tag in _BLOCKS:
             self._close_block("")
             self._tight = tag in _TIGHT
-            self._marker = "- " if tag == "li" else self._marker
             self._pre_depth += tag == "pre"
+            if tag == "li":
+                numbers = self._lists[-1] if self._lists else None
+                self._marker = f"{numbers.next_label(node)} " if numbers else "- "
+            elif tag in ("ol", "ul", "menu"):
+                self._lists.append(ListNumbers(node) if tag == "ol" else None)
+            elif tag == "table":
+                self._rows.begin_table()
+
+    def _text_of(self, cell: LexborNode) -> str:
+        """Return the text of a cell on one line."""
+        inner = _Builder(self._hidden)
+        inner.walk(cell)
+        return whole_line(inner.text.file_text().text).removesuffix(" |")
 
     def _spaced(self, text: str) -> str:
         """Return `text` with its white space as a browser shows it."""
@@ -108,6 +144,10 @@ class _Builder:
             self._close_block(tag)
             self._pre_depth -= tag == "pre"
             self._marker = "" if tag == "li" else self._marker
+            if tag in ("ol", "ul", "menu") and self._lists:
+                self._lists.pop()
+        elif tag == "q":
+            self._words.append("”")
         elif tag in _CELLS and node.next is not None:
             self._words.append(" | ")
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from longsearch.indexer.extract.clean import clean_block, one_line, whole_line
-from longsearch.indexer.extract.titles import STATED, is_title
+from longsearch.indexer.extract.titles import is_stated, is_title
 from longsearch.indexer.extract.wire.limits import MAX_HEADINGS, MAX_TITLE_CHARACTERS
 from longsearch.indexer.extract.wire.protocol import FileText
 from longsearch.indexer.extract.wire.values import RawMetadata
@@ -81,8 +81,8 @@ class TextBuilder:
 
         `metadata` holds `title` too, with its source, if a reader found it elsewhere than among the headings.
         """
-        is_stated = any(value[0] == "title" and value[1] and value[2] in STATED for value in metadata)
-        if not is_stated and not is_title(title) and self._headings:
+        stated = any(name == "title" and is_stated(text.strip(), source) for name, text, source in metadata)
+        if not stated and not is_title(title) and self._headings:
             title = min(self._headings, key=lambda heading: heading[0])[1]
             metadata = tuple(value for value in metadata if value[0] != "title")
         starts = (*self._page_starts, *[self._length] * self._n_open_pages)

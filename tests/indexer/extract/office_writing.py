@@ -1,6 +1,7 @@
 """Write small office files by hand, so that a test knows every part of its archive."""
 
 import io
+import struct
 import zipfile
 from collections.abc import Mapping, Sequence
 
@@ -67,6 +68,33 @@ def _cell(row: int, column: int, value: Cell) -> str:
     if isinstance(value, str):
         return f'<c r="{place}" t="inlineStr"><is><t>{value}</t></is></c>' if value else ""
     return f'<c r="{place}"><v>{value}</v></c>'
+
+
+def far_xlsb() -> bytes:
+    """Return a binary workbook with cells in opposite corners, which needs more than a gigabyte to be read."""
+
+    def record(kind: int, data: bytes = b"") -> bytes:
+        name = bytes([kind]) if kind < 128 else bytes([kind & 127 | 128, kind >> 7])
+        return name + bytes([len(data)]) + data
+
+    def wide(text: str) -> bytes:
+        return struct.pack("<I", len(text)) + text.encode("utf-16-le")
+
+    def cell(row: int, column: int) -> bytes:
+        begin = record(0, struct.pack("<IIHHBI", row, 0, 300, 0, 0, 0))
+        return begin + record(5, struct.pack("<IId", column, 0, 7.0))
+
+    corners = cell(0, 0) + cell(1048575, 16383)
+    size = record(148, struct.pack("<4I", 0, 1048575, 0, 16383))
+    sheet = record(156, struct.pack("<II", 0, 1) + wide("r1") + wide("A"))
+    return zipped(
+        {
+            "[Content_Types].xml": "<Types/>",
+            "xl/workbook.bin": record(131) + record(143) + sheet + record(144) + record(132),
+            "xl/_rels/workbook.bin.rels": relations(("worksheet", "s1.bin")),
+            "xl/s1.bin": record(129) + size + record(145) + corners + record(146) + record(130),
+        }
+    )
 
 
 def date_cell(place: str, days: int) -> str:

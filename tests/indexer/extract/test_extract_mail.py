@@ -17,7 +17,7 @@ from longsearch.indexer.extract.readers.mail import mbox as mbox_reader
 from longsearch.indexer.extract.readers.mail.quoting import MAX_QUOTED_CHARACTERS, Said, without_long_quotations
 from longsearch.indexer.extract.sources import Held
 from tests.indexer.extract.mail_writing import eml, mbox, mbox_entry, message
-from tests.indexer.extract.office_writing import xlsx_parts, zipped
+from tests.indexer.extract.office_writing import far_xlsb
 from tests.indexer.extracting import page_text
 from tests.indexer.pdf_writing import lines_of, pdf
 
@@ -133,10 +133,7 @@ def test_attachments_beyond_a_limit_are_named_but_not_read(monkeypatch: pytest.M
 def test_an_attachment_that_ends_the_reader_costs_only_the_attachments(
     extractor: ExtractorProcess, tmp_path: Path
 ) -> None:
-    corner = '<row r="1048576"><c r="XFD1048576" t="inlineStr"><is><t>far</t></is></c></row></sheetData>'
-    parts = xlsx_parts({"A": [["x"]]})
-    parts["xl/s1.xml"] = str(parts["xl/s1.xml"]).replace("</sheetData>", corner)
-    data = eml("The words of the message.", attachments=[("far.xlsx", zipped(parts)), ("a.txt", b"a note")])
+    data = eml("The words of the message.", attachments=[("far.xlsb", far_xlsb()), ("a.txt", b"a note")])
     for name, whole in (("a.eml", data), ("a.mbox", mbox([data, eml("The next one.")]))):
         (tmp_path / name).write_bytes(whole)
         found = extractor.extract(tmp_path / name)

@@ -1,0 +1,102 @@
+"""Web pages as a browser shows them: what is hidden, numbers of lists, rows of tables, long headings."""
+
+import pytest
+
+from longsearch.indexer.extract.readers.html import parse
+from longsearch.indexer.extract.titles import choose_title
+
+
+def text_of(body: str, head: str = "") -> str:
+    return parse(f"<html><head>{head}</head><body>{body}</body></html>").text
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        "<p hidden>gone</p>",
+        '<p style="color:red; DISPLAY : none !important">gone</p>',
+        "<div style='visibility:hidden'><p>gone</p></div>",
+        "<span style='mso-hide:all;font-size:1px'>gone</span>",
+        "<ul hidden><li>gone</li></ul>",
+        "<dialog><p>gone</p></dialog>",
+        "<template><p>gone</p></template>",
+        "<p class='x y'>gone</p>",
+        "<div id=n><b>gone</b></div>",
+    ],
+)
+def test_what_a_page_hides_is_left_out(hidden: str) -> None:
+    style = "<style>/* a */ .x { display: none } #n{color:red;visibility:hidden}</style>"
+    assert text_of(f"<p>before</p>{hidden}<ol><li>after</li></ol>", style) == "before\n\n1. after"
+
+
+@pytest.mark.parametrize(
+    ("shown", "head"),
+    [
+        ("<p hidden=until-found>here</p>", ""),
+        ('<p style="display:none-of-it">here</p>', ""),
+        ("<dialog open><p>here</p></dialog>", ""),
+        ("<p class=x>here</p>", "<style>@media print { .x { display: none } } @media screen { p {} }</style>"),
+        ("<p class=x>here</p>", "<style>.x{display:none} p.x{display:block}</style>"),
+        ("<p class=x>here</p>", "<style>.x:hover{display:none} .y{display:none}</style>"),
+        ("<p class=x>here</p>", "<style>.x{display:none}</style><script>show()</script>"),
+        ("<p>here</p>", "<style>}{ not a style { display:none"),
+    ],
+)
+def test_what_a_page_shows_or_may_show_is_read(shown: str, head: str) -> None:
+    if not head.endswith("none"):
+        assert text_of(shown, head) == "here"
+    else:
+        assert "display" not in text_of(shown, head + "</style>")
+
+
+def test_items_of_numbered_lists_have_their_numbers() -> None:
+    nested = "<ol type=a><li>x</li><li>y</li></ol>"
+    assert text_of(f"<ol start=3><li>one</li><li>two{nested}</li><li value=9>nine</li><li>ten</li></ol>") == (
+        "3. one\n4. two\na. x\nb. y\n9. nine\n10. ten"
+    )
+    assert text_of("<ol reversed type=I><li>a</li><li>b</li></ol><ul><li>c</li></ul>") == "II. a\nI. b\n- c"
+
+
+def test_a_row_of_values_is_a_line_and_cells_that_reach_down_are_repeated() -> None:
+    rows = (
+        "<tr><th>Harbour</th><th>Pier</th><th>Tons</th></tr><tr><td rowspan=2>Norby</td><td><p>east</p><p>side</p></td>"
+        "<td>1</td></tr><tr><td>west<br>side</td><td>2</td></tr><tr><td>Furt</td><td></td><td>3</td></tr>"
+    )
+    assert text_of(f"<table>{rows}</table>") == (
+        "Harbour | Pier | Tons\nNorby | east side | 1\nNorby | west side | 2\nFurt |  | 3"
+    )
+
+
+def test_a_table_that_lays_out_the_page_keeps_its_blocks() -> None:
+    assert text_of("<table><tr><td><h1>News</h1><p>One.</p></td><td><p>Two.</p></td></tr></table>") == (
+        "News\n\nOne.\n\nTwo."
+    )
+
+
+def test_the_text_of_a_long_heading_is_whole_and_only_its_name_is_cut() -> None:
+    words = "word " * 150 + "end"
+    found = parse(f"<h2>{words}</h2><p>x</p>")
+    assert found.text == f"{words}\n\nx"
+    assert found.headings[0][1].endswith("…")
+
+
+def test_formulas_are_read_once_and_quotations_have_their_marks() -> None:
+    assert text_of("<math><mi>x</mi><annotation>\\x</annotation></math> is <q>it</q>") == "x is “it”"
+
+
+@pytest.mark.parametrize(
+    ("title", "source", "chosen"),
+    [
+        ("1887", "EPUB package", "1887"),
+        ("Invoice 2020-0815", "Word properties", "Invoice 2020-0815"),
+        ("report_final", "HTML title", "report_final"),
+        ("Microsoft Word - x.doc", "Word properties", ""),
+        ("Untitled 1", "OpenDocument properties", ""),
+        ("...", "EPUB package", ""),
+        ("1887", "PDF info", ""),
+    ],
+)
+def test_a_title_that_a_file_states_is_its_title_unless_a_program_filled_it_in(
+    title: str, source: str, chosen: str
+) -> None:
+    assert choose_title(((title, source),), "")[0] == chosen
