@@ -17,7 +17,7 @@ from longsearch.indexer.extract.readers.mail import mbox as mbox_reader
 from longsearch.indexer.extract.readers.mail.quoting import MAX_QUOTED_CHARACTERS, Said, without_long_quotations
 from longsearch.indexer.extract.sources import Held
 from tests.indexer.extract.mail_writing import eml, mbox, mbox_entry, message
-from tests.indexer.extract.office_writing import far_xlsb
+from tests.indexer.extract.office_writing import far_xlsb, xlsx_parts, zipped
 from tests.indexer.extracting import page_text
 from tests.indexer.pdf_writing import lines_of, pdf
 
