@@ -1,7 +1,8 @@
 """Extract the text of LaTeX as a person reads it, with pylatexenc: sections with offsets, mathematics in Unicode.
 
-Macros that the source defines are not expanded: their arguments stay, and within mathematics their names. No file is
-read: `\\input` and `\\include` leave nothing.
+Macros that the source defines are expanded first, and what is never printed is left out (see `tex_source`). Of a macro
+that is not known the arguments stay, and within mathematics its name. No file is read: `\\input` and `\\include` leave
+nothing.
 """
 
 import re
@@ -12,6 +13,7 @@ from pylatexenc import latex2text, latexwalker, macrospec
 
 from longsearch.indexer.extract.clean import clean_characters, one_line, unwrapped
 from longsearch.indexer.extract.readers.decoding import decode, read_bytes
+from longsearch.indexer.extract.readers.tex_source import prepared
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 from longsearch.indexer.extract.sources import Source
 from longsearch.indexer.extract.wire.limits import MAX_TITLE_CHARACTERS
@@ -48,8 +50,22 @@ _MACRO_ARGUMENTS = {
     "bibliographystyle": "{",
     "bibliography": "{",
 }
+_MACRO_ARGUMENTS |= dict.fromkeys(("caption", "captionof"), "*[{")
+_MACRO_ARGUMENTS |= {"SI": "[{[{", "qty": "[{{", "num": "[{", "si": "[{", "unit": "[{", "ang": "[{", "xspace": ""}
 _MACRO_ARGUMENTS |= dict.fromkeys(("autoref", "cref", "Cref", "vspace", "hspace"), "*{")
 """Macro -> its arguments, which pylatexenc does not know and would leave in the text."""
+_UNIT_NAMES = """
+metre m  meter m  gram g  kilogram kg  second s  ampere A  kelvin K  mole mol  candela cd  hertz Hz  newton N
+pascal Pa  joule J  watt W  coulomb C  volt V  farad F  ohm Ω  tesla T  litre l  liter L  minute min  hour h
+day d  degree °  celsius °C  degreeCelsius °C  percent %  tonne t  electronvolt eV  bar bar  bit bit  byte B
+hectare ha  lumen lm  lux lx  becquerel Bq  radian rad  nano n  micro µ  milli m  centi c  deci d  hecto h
+kilo k  mega M  giga G  tera T  pico p  per /  squared ²  cubed ³  square ²  cubic ³  km km  cm cm  mm mm  kg kg
+kHz kHz  MHz MHz  GHz GHz  kW kW  ms ms
+"""
+_UNITS = dict(zip(_UNIT_NAMES.split()[::2], _UNIT_NAMES.split()[1::2], strict=True))
+"""Names of units and of their prefixes in siunitx -> what is printed."""
+_UNIT = re.compile(r"\\([A-Za-z]+)")
+_QUANTITIES = ("SI", "qty", "num", "si", "unit", "ang")
 _CITATIONS = ("cite", "citep", "citet")
 _SOURCE = "LaTeX"
 _EMPTY_LINE = re.compile(r"\n\s*\n")
@@ -65,7 +81,7 @@ def parse(source: str) -> FileText:
     context = latexwalker.get_default_latex_context_db()
     macros = [macrospec.MacroSpec(name, arguments) for name, arguments in _MACRO_ARGUMENTS.items()]
     context.add_context_category("longsearch", prepend=True, macros=macros)
-    walker = latexwalker.LatexWalker(clean_characters(source), latex_context=context, tolerant_parsing=True)
+    walker = latexwalker.LatexWalker(prepared(clean_characters(source)), latex_context=context, tolerant_parsing=True)
     top, _, _ = walker.get_latex_nodes()
     body = next((node.nodelist for node in top if _environment(node) == "document"), top)
     builder = _Builder()
@@ -131,6 +147,8 @@ def _reader() -> latex2text.LatexNodes2Text:
     macros += [latex2text.MacroTextSpec(name, replacement) for name, replacement in _MACRO_TEXTS.items()]
     macros.append(latex2text.MacroTextSpec("href", _link_text))
     macros += [latex2text.MacroTextSpec(name, _citation) for name in _CITATIONS]
+    macros += [latex2text.MacroTextSpec(name, _quantity) for name in _QUANTITIES]
+    macros += [latex2text.MacroTextSpec(name, _link_text) for name in ("caption", "captionof")]
     context.add_context_category("longsearch", prepend=True, macros=macros)
     context.set_unknown_macro_spec(latex2text.MacroTextSpec("", _unknown))
     return latex2text.LatexNodes2Text(latex_context=context, math_mode="text", keep_comments=False)
@@ -139,6 +157,18 @@ def _reader() -> latex2text.LatexNodes2Text:
 def _unknown(node: LatexNode) -> str:
     """Return the name of an unknown macro (\\Hom) in mathematics. Elsewhere return "": most change only the looks."""
     return f" {node.macroname} " if node.parsing_state.in_math_mode else ""
+
+
+def _quantity(node: LatexNode, l2tobj: Any) -> str:
+    """Return a number and its unit, of siunitx: "120 m"."""
+    groups = [argument for argument in node.nodeargd.argnlist if argument is not None] if node.nodeargd else []
+    sources = [argument.latex_verbatim() for argument in groups]
+    mandatory = [source[1:-1] for source in sources if source.startswith("{")]
+    number = mandatory[0] if mandatory and node.macroname in ("SI", "qty", "num", "ang") else ""
+    unit = "".join(mandatory[-1:]) if node.macroname in ("SI", "qty", "si", "unit") else ""
+    shown = _UNIT.sub(lambda match: _UNITS.get(match[1], match[1]), unit).replace(" ", "").replace(".", "·")
+    separator = "" if (shown.startswith(("°", "%")) and node.macroname != "SI") or not number else " "
+    return f"{number}{separator}{shown}{'°' if node.macroname == 'ang' else ''}".strip()
 
 
 def _citation(node: LatexNode, l2tobj: Any) -> str:

@@ -91,8 +91,9 @@ def far_xlsb() -> bytes:
         {
             "[Content_Types].xml": "<Types/>",
             "xl/workbook.bin": record(131) + record(143) + sheet + record(144) + record(132),
-            "xl/_rels/workbook.bin.rels": relations(("worksheet", "s1.bin")),
-            "xl/s1.bin": record(129) + size + record(145) + corners + record(146) + record(130),
+            "_rels/.rels": relations(("officeDocument", "xl/workbook.bin")),
+            "xl/_rels/workbook.bin.rels": relations(("worksheet", "worksheets/s1.bin")),
+            "xl/worksheets/s1.bin": record(129) + size + record(145) + corners + record(146) + record(130),
         }
     )
 

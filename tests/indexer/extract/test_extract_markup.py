@@ -170,7 +170,7 @@ def test_latex_is_read_as_a_person_reads_it() -> None:
     assert found.title == "On Reading"
     assert found.text == (
         "On Reading\n\nAnn Lee / Bo\n\nWe read.\n\nFirst Words\n\n"
-        "As [lee2020] says in , α_i ≤a/b and Hom (x).[A note.]\n\n"
+        "As [lee2020] says in , α_i ≤a/b and Hom(x).[A note.]\n\n"
         "A second paragraph “quoted” — see the page.\n\n- one\n- two\n\nx_1 = 2\n  y\n\nIt holds.\n\nDeeper\n\nThe end."
     )
     assert headings_of(found) == [(2, "First Words"), (3, "Deeper")]
@@ -234,3 +234,63 @@ def test_a_line_end_between_chinese_or_japanese_characters_is_no_space(
 
 def test_a_hard_break_in_markdown_stays() -> None:
     assert markdown_text.parse("最初の行  \n次の\n行\\\nlast").text == "最初の行\n次の行\nlast"
+
+
+def paper(body: str, preamble: str = "") -> str:
+    return tex_text.parse(
+        f"\\documentclass{{article}}\n{preamble}\n\\begin{{document}}\n{body}\n\\end{{document}}"
+    ).text
+
+
+@pytest.mark.parametrize(
+    ("definition", "call", "shown"),
+    [
+        (
+            r"\newcommand{\brook}{Dornbach}",
+            r"the \brook{} and the \brook, \brook",
+            "the Dornbach and the Dornbach, Dornbach",
+        ),
+        (r"\newcommand\term[1]{\emph{#1}}", r"\term{upper weir} x", "upper weir x"),
+        (r"\newcommand{\both}[2][old]{#1 #2}", r"\both{mill}, \both[new]{weir}", "old mill, new weir"),
+        (r"\renewcommand*{\two}[2]{#2 before #1}", r"\two{a}{b}", "b before a"),
+        (r"\def\river{Dorn}", r"the \river.", "the Dorn."),
+        (r"\def\pair#1#2{#1--#2}", r"\pair{a}{b}", "a–b"),
+        (r"\let\strong\textbf", r"\strong{bold}", "bold"),
+        (r"\newcommand{\a}{\b}\newcommand{\b}{deep}", r"\a{} end", "deep end"),
+        (r"\newcommand{\loop}{x\loop}", r"kept \loop{} words", "kept words"),
+        (r"\newcommand{\dornwater}{water\xspace}", r"\dornwater flows", "water flows"),
+        (r"\DeclareMathOperator{\Hom}{Hom}", r"$\Hom(x)$", "Hom(x)"),
+    ],
+)
+def test_macros_of_a_latex_paper_are_expanded(definition: str, call: str, shown: str) -> None:
+    assert paper(call, definition) == shown
+
+
+@pytest.mark.parametrize(
+    "gone",
+    [
+        "\\begin{comment}\ngone\n\\end{comment}",
+        "\\iffalse gone \\ifnum1=1 gone \\fi gone\\fi",
+        "\\iffalse gone\\else\\fi",
+        "\\iftrue\\else gone\\fi",
+        "% gone\n",
+        "\\newcommand{\\never}{gone}",
+    ],
+)
+def test_what_a_latex_paper_never_prints_is_left_out(gone: str) -> None:
+    assert paper(f"before {gone} after").split() == ["before", "after"]
+
+
+def test_signs_that_only_look_like_comments_or_conditions_stay() -> None:
+    assert paper(r"5\% of \verb|%x --no-ice \fi| and \\iff words \iftrue shown\else hidden\fi") == (
+        "5% of %x --no-ice \\fi and\n\niff words shown"
+    )
+    assert "% kept" in paper("\\begin{verbatim}\n% kept\n\\end{verbatim}")
+
+
+def test_quantities_and_captions_are_read_as_they_are_printed() -> None:
+    text = paper(
+        r"\SI{120}{\kilo\metre\per\hour}, \qty{3}{\percent}, \num{7}, \unit{\mm}, \ang{45}."
+        r"\begin{figure}\caption[Short]{The \emph{long} one}\end{figure}"
+    )
+    assert text == "120 km/h, 3%, 7, mm, 45°.\n\nThe long one"
