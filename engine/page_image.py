@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 
-class Light(IntEnum):
-    """How brightly a piece of text is lit; the brighter one lies on top."""
+class Highlight(IntEnum):
+    """The kind of a highlight; the later one lies on top."""
 
     PASSAGE = 1
     """Another passage that answers."""
@@ -18,13 +18,13 @@ class Light(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class LitText:
-    """A piece of a page's text that is to be found and lit."""
+class TextToHighlight:
+    """A piece of a page's text that is to be found and highlighted."""
 
     text: str
     share: float
     """Where in the page's text it begins, 0 to 1: decides between places that say the same."""
-    light: Light
+    kind: Highlight
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class PageQuestion:
     """Pixels that the picture may be wide."""
     height: int | None
     """Pixels that it may be high; None: as high as the width makes it."""
-    lit: tuple[LitText, ...] = ()
+    highlights: tuple[TextToHighlight, ...] = ()
 
 
 Box = tuple[int, int, int, int]
@@ -47,10 +47,10 @@ Box = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class LitBoxes:
-    """Where a `LitText` stands."""
+class HighlightBoxes:
+    """Where a `TextToHighlight` stands."""
 
-    light: Light
+    kind: Highlight
     boxes: tuple[Box, ...]
     """A rectangle for each line; () if the text was not found on the page."""
 
@@ -65,5 +65,5 @@ class PageImage:
     """`width * height * 3` bytes: red, green, blue of each pixel, row by row from the top."""
     n_pages: int
     """Pages of the file."""
-    lit: tuple[LitBoxes, ...] = ()
-    """The places of the lit spans, in the order of `PageQuestion.lit`."""
+    highlights: tuple[HighlightBoxes, ...] = ()
+    """The places of the highlights, in the order of `PageQuestion.highlights`."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from longsearch.engine.completions import Completion, CompletionChoice
 from longsearch.engine.opened import Opened
-from longsearch.engine.page_image import LitBoxes, PageImage, PageQuestion
+from longsearch.engine.page_image import HighlightBoxes, PageImage, PageQuestion
 from longsearch.engine.query_language.query import parse
 from longsearch.engine.types.documents import DocumentText, MetadataValue
 from longsearch.engine.types.progress import FileReport, FileStatus, IndexProgress, ScannedPages
@@ -111,14 +111,14 @@ def draw_lines(question: PageQuestion, n_pages: int = 40) -> PageImage:
     blank = paper * width
     line = paper * edge + ink * (width - 2 * edge) + paper * edge
     is_ink = [edge <= row < height - edge and row % pitch < pitch // 2 for row in range(height)]
-    lit = tuple(
-        LitBoxes(
-            text.light, tuple((edge, top + row * pitch, width - edge, top + (row + 1) * pitch) for row in range(3))
+    highlights = tuple(
+        HighlightBoxes(
+            text.kind, tuple((edge, top + row * pitch, width - edge, top + (row + 1) * pitch) for row in range(3))
         )
-        for text in question.lit
+        for text in question.highlights
         for top in [edge + int(text.share * (height - 2 * edge)) // pitch * pitch]
     )
-    return PageImage(width, height, b"".join(line if on else blank for on in is_ink), n_pages, lit)
+    return PageImage(width, height, b"".join(line if on else blank for on in is_ink), n_pages, highlights)
 
 
 class FakeBackend:
@@ -181,8 +181,8 @@ class FakeBackend:
         self._call(mode.value, query, instruction)
         hits = self.answers.get((query, mode), self.hits)
         took_ms = 3.2 if mode is SearchMode.WORDS else 84.0
-        lit = parse(query, prefix_last=mode is SearchMode.WORDS).terms
-        return SearchResults(query, mode, instruction, took_ms, hits, self.note, lit=lit)
+        terms = parse(query, prefix_last=mode is SearchMode.WORDS).terms
+        return SearchResults(query, mode, instruction, took_ms, hits, self.note, lit=terms)
 
     def complete(self, typed: str) -> Completion:
         self._call("complete", typed)

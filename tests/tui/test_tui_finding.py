@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from textual import events
 from textual.pilot import Pilot
 
-from longsearch.engine.page_image import Light
+from longsearch.engine.page_image import Highlight
 from longsearch.engine.types.documents import DocumentText, Heading
 from longsearch.engine.types.results import SearchMode
 from longsearch.tui.app import LongsearchApp
@@ -172,7 +172,7 @@ async def test_on_a_printed_page_the_found_letters_are_marked() -> None:
         await press(pilot, "slash", *"day 20", "enter")
         question: Any = backend.called("page_image")[-1][1]
         assert question.page == 20
-        assert [(lit.text, lit.light) for lit in question.lit] == [("day 20", Light.FOUND)]
+        assert [(highlight.text, highlight.kind) for highlight in question.highlights] == [("day 20", Highlight.FOUND)]
         assert heading(pilot).startswith("p. 20 of 40") and "1 of 1 “day 20”" in heading(pilot)
 
 

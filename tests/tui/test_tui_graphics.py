@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longsearch.app.settings import kinds
-from longsearch.engine.page_image import Light, LitBoxes, PageImage, PageQuestion
+from longsearch.engine.page_image import Highlight, HighlightBoxes, PageImage, PageQuestion
 from longsearch.tui.graphics.encoders import block_lines, iterm2, kitty, png, sixel
 from longsearch.tui.graphics.picture import Colours, View, Wish, canvas_of, make_picture
 from longsearch.tui.graphics.terminal import (
@@ -134,12 +134,12 @@ def page_of_two_colours() -> PageImage:
     """Return a white page of 20 x 30 pixels with a black line, an excerpt within a passage, and another passage."""
     pixels = np.full((30, 20, 3), 255, np.uint8)
     pixels[10] = 0
-    lit = (
-        LitBoxes(Light.EXCERPT, ((5, 9, 10, 12),)),
-        LitBoxes(Light.CURRENT, ((0, 8, 20, 14),)),
-        LitBoxes(Light.PASSAGE, ((0, 20, 20, 22),)),
+    highlights = (
+        HighlightBoxes(Highlight.EXCERPT, ((5, 9, 10, 12),)),
+        HighlightBoxes(Highlight.CURRENT, ((0, 8, 20, 14),)),
+        HighlightBoxes(Highlight.PASSAGE, ((0, 20, 20, 22),)),
     )
-    return PageImage(20, 30, pixels.tobytes(), 1, lit)
+    return PageImage(20, 30, pixels.tobytes(), 1, highlights)
 
 
 def test_passages_are_lit_like_a_markers_and_ink_stays_dark() -> None:

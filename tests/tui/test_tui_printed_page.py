@@ -8,7 +8,7 @@ import pytest
 from textual.pilot import Pilot
 
 from longsearch.engine.errors import ExtractionError
-from longsearch.engine.page_image import Light, PageImage, PageQuestion
+from longsearch.engine.page_image import Highlight, PageImage, PageQuestion
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.graphics.encoders import KITTY_DELETE
 from longsearch.tui.graphics.terminal import Graphics, GraphicsProtocol
@@ -47,9 +47,9 @@ async def test_v_shows_the_passages_page_as_printed_and_v_shows_the_text_again()
         assert pilot.app.focused is page_view(pilot)
         (question,) = asked(backend)
         assert (question.path, question.page) == (backend.hits[0].path, 12)
-        assert [text.light for text in question.lit] == [Light.CURRENT, Light.EXCERPT]
+        assert [text.kind for text in question.highlights] == [Highlight.CURRENT, Highlight.EXCERPT]
         document, passage = backend.documents[1], backend.hits[0].passages[0]
-        assert [text.text for text in question.lit] == [
+        assert [text.text for text in question.highlights] == [
             document.text[passage.start : passage.stop],
             document.text[slice(*passage.excerpt)] if passage.excerpt else "",
         ]
@@ -141,7 +141,8 @@ async def test_a_page_that_cannot_be_drawn_costs_a_message_and_the_next_page_is_
 async def test_a_passage_that_is_not_found_on_its_page_is_said() -> None:
     backend = three_reports()
     backend.draw = lambda question: replace(
-        draw_lines(question), lit=tuple(replace(lit, boxes=()) for lit in draw_lines(question).lit)
+        draw_lines(question),
+        highlights=tuple(replace(highlight, boxes=()) for highlight in draw_lines(question).highlights),
     )
     async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
         await ask(pilot, "valve", press_enter=True)

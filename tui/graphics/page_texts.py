@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from longsearch.engine.page_image import Light, LitText
+from longsearch.engine.page_image import Highlight, TextToHighlight
 from longsearch.engine.types.documents import DocumentText
 from longsearch.tui.text.finding import Finding
 from longsearch.tui.text.highlight import Span
@@ -16,20 +16,20 @@ def page_range(document: DocumentText, page: int) -> tuple[int, int]:
 
 def texts_on_page(
     document: DocumentText, page: int, spans: Sequence[Span], current: int, finding: Finding | None = None
-) -> tuple[LitText, ...]:
+) -> tuple[TextToHighlight, ...]:
     """Return the part of each passage that stands on `page`, of the excerpt in the current one, and what is found."""
     lights = [
-        (span.start, span.stop, Light.CURRENT if index == current else Light.PASSAGE)
+        (span.start, span.stop, Highlight.CURRENT if index == current else Highlight.PASSAGE)
         for index, span in enumerate(spans)
     ]
     if 0 <= current < len(spans) and (excerpt := spans[current].excerpt):
-        lights.append((*excerpt, Light.EXCERPT))
+        lights.append((*excerpt, Highlight.EXCERPT))
     first, last = page_range(document, page)
     if finding is not None and finding.place is not None and first <= finding.place[0] < last:
-        lights.append((*finding.place, Light.FOUND))
+        lights.append((*finding.place, Highlight.FOUND))
     length = max(last - first, 1)
     return tuple(
-        LitText(document.text[max(start, first) : min(stop, last)], max(start - first, 0) / length, light)
+        TextToHighlight(document.text[max(start, first) : min(stop, last)], max(start - first, 0) / length, light)
         for start, stop, light in lights
         if start < last and stop > first and document.text[max(start, first) : min(stop, last)].strip()
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from textual.strip import Strip
 
-from longsearch.engine.page_image import Light, PageImage, PageQuestion
+from longsearch.engine.page_image import Highlight, PageImage, PageQuestion
 from longsearch.tui.graphics.encoders import block_lines, iterm2, kitty, sixel
 from longsearch.tui.graphics.terminal import Graphics, GraphicsProtocol
 
@@ -57,7 +57,7 @@ class Picture:
     @property
     def is_found(self) -> bool:
         """Whether every text that was to be lit stands on the page."""
-        return all(lit.boxes for lit in self.image.lit)
+        return all(highlight.boxes for highlight in self.image.highlights)
 
 
 def make_picture(wish: Wish, draw: Draw, graphics: Graphics) -> Picture:
@@ -87,8 +87,8 @@ def within(image: PageImage, size: tuple[int, int], left: int, top: int) -> tupl
 
 def corner_at_passage(image: PageImage, size: tuple[int, int]) -> tuple[int, int]:
     """Return the corner from which the excerpt, or else the current passage, is a quarter below the top."""
-    for light in (Light.FOUND, Light.EXCERPT, Light.CURRENT, Light.PASSAGE):
-        boxes = [box for lit in image.lit if lit.light is light for box in lit.boxes]
+    for light in (Highlight.FOUND, Highlight.EXCERPT, Highlight.CURRENT, Highlight.PASSAGE):
+        boxes = [box for highlight in image.highlights if highlight.kind is light for box in highlight.boxes]
         if boxes:
             left, top = boxes[0][:2]
             return left - size[0] // 8, top - size[1] // 4
@@ -113,14 +113,14 @@ def canvas_of(image: PageImage, view: View, colours: Colours) -> "Pixels":
     """Return the pixels of `view`, (height, width, 3); beside and below the page the colour around it."""
     page = np.frombuffer(image.rgb, np.uint8).reshape(image.height, image.width, 3)
     shown = page[view.top : view.top + view.height, view.left : view.left + view.width].copy()
-    for lit in sorted(image.lit, key=lambda lit: lit.light):
-        for left, top, right, bottom in lit.boxes:
+    for highlight in sorted(image.highlights, key=lambda highlight: highlight.kind):
+        for left, top, right, bottom in highlight.boxes:
             box = (
                 slice(max(top - view.top, 0), max(bottom - view.top, 0)),
                 slice(max(left - view.left, 0), max(right - view.left, 0)),
             )
             under = page[view.top : view.top + view.height, view.left : view.left + view.width][box]
-            shown[box] = mark(under, getattr(colours, Light(lit.light).name.lower()))
+            shown[box] = mark(under, getattr(colours, Highlight(highlight.kind).name.lower()))
     canvas = np.empty((view.height, view.width, 3), np.uint8)
     canvas[:] = np.array(colours.around, np.uint8)
     beside = (view.width - shown.shape[1]) // 2 if image.width < view.width else 0

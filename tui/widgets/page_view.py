@@ -16,7 +16,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from longsearch.engine.page_image import LitText, PageQuestion
+from longsearch.engine.page_image import PageQuestion, TextToHighlight
 from longsearch.tui.backend.latest_only import LatestOnly
 from longsearch.tui.bindings import PAGE_MOVES
 from longsearch.tui.graphics.terminal import KITTY_DELETE, Graphics, GraphicsProtocol
@@ -60,7 +60,7 @@ class PageView(PaintsLines, Widget, can_focus=True):
         self._graphics = graphics
         self._lane: LatestOnly[Wish] = LatestOnly()
         self._path, self._page = "", 1
-        self._lit: tuple[LitText, ...] = ()
+        self._highlights: tuple[TextToHighlight, ...] = ()
         self._zoom = WIDTH_OF_PANE
         self._corner: tuple[int, int] | None = None
         self._picture: Picture | None = None
@@ -73,11 +73,11 @@ class PageView(PaintsLines, Widget, can_focus=True):
         """The picture on the screen; None while there is none."""
         return self._picture if self.display else None
 
-    def show(self, path: str, page: int, lit: tuple[LitText, ...], is_jump: bool) -> None:
+    def show(self, path: str, page: int, highlights: tuple[TextToHighlight, ...], is_jump: bool) -> None:
         """Show a page; after a jump, such that the current passage is seen, else from its top."""
         if path != self._path:
             self._picture = None
-        self._path, self._page, self._lit = path, page, lit
+        self._path, self._page, self._highlights = path, page, highlights
         self._corner = None if is_jump else (self._corner[0] if self._corner else 0, 0)
         self.display = True
         self._ask()
@@ -154,7 +154,7 @@ class PageView(PaintsLines, Widget, can_focus=True):
         pane = self.size.width * graphics.cell_width
         zoom = ZOOMS[self._zoom]
         height = None if zoom else self.size.height * graphics.cell_height
-        question = PageQuestion(self._path, self._page, int(pane * (zoom or 1.0)), height, self._lit)
+        question = PageQuestion(self._path, self._page, int(pane * (zoom or 1.0)), height, self._highlights)
         around = self.background_colors[1].rgb
         if self._lane.offer(Wish(question, self.size.width, self.size.height, self._corner, around)):
             self._make_pictures()

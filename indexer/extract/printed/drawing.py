@@ -11,7 +11,7 @@ import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
 
 from longsearch.engine.errors import ExtractionError
-from longsearch.engine.page_image import Box, Light, LitText
+from longsearch.engine.page_image import Box, Highlight, TextToHighlight
 from longsearch.indexer.extract.printed.letters import find_texts
 from longsearch.indexer.extract.wire.limits import MAX_BOXES, MAX_PIXELS
 from longsearch.indexer.extract.wire.protocol import Drawn, DrawRequest
@@ -34,7 +34,7 @@ def draw(request: DrawRequest) -> Drawn:
         bitmap = page.render(scale=_scale(page, request), rev_byteorder=True)
     except (pdfium.PdfiumError, ValueError, AssertionError) as error:
         raise ExtractionError("this page cannot be drawn", "o opens it in your viewer") from error
-    wanted = [LitText(text, share, Light(light)) for text, share, light in request.texts]
+    wanted = [TextToHighlight(text, share, Highlight(light)) for text, share, light in request.texts]
     boxes = _boxes(page, bitmap, wanted)
     packed = base64.b64encode(zlib.compress(_rgb(bitmap), 1)).decode("ascii")
     return Drawn(bitmap.width, bitmap.height, packed, n_pages, boxes)
@@ -55,7 +55,7 @@ def _rgb(bitmap: Any) -> bytes:
     return b"".join(rows[row * stride : row * stride + n_bytes] for row in range(bitmap.height))
 
 
-def _boxes(page: Any, bitmap: Any, wanted: Sequence[LitText]) -> tuple[tuple[Box, ...], ...]:
+def _boxes(page: Any, bitmap: Any, wanted: Sequence[TextToHighlight]) -> tuple[tuple[Box, ...], ...]:
     """Return the boxes of each wanted text, in pixels."""
     if not wanted:
         return ()

@@ -6,7 +6,7 @@ out. So both texts are compared by their letters and digits alone.
 
 from collections.abc import Sequence
 
-from longsearch.engine.page_image import LitText
+from longsearch.engine.page_image import TextToHighlight
 from longsearch.engine.search.quotations.alignment import NormalForm, best_spans, normal_form
 from longsearch.indexer.extract.pdf.repair import spelled_characters
 
@@ -16,7 +16,7 @@ MAX_ALIGNED = 4_000
 """Letters of a passage that is looked for in spite of differences; it takes 40 ms on a full page."""
 
 
-def find_texts(raw: str, wanted: Sequence[LitText]) -> list[tuple[int, int] | None]:
+def find_texts(raw: str, wanted: Sequence[TextToHighlight]) -> list[tuple[int, int] | None]:
     """Return for each wanted text its (start, stop) in `raw`, or None if the page does not say it."""
     page = letters_of(raw)
     return [_find(page, len(raw), text) for text in wanted]
@@ -31,7 +31,7 @@ def letters_of(raw: str) -> NormalForm:
     return NormalForm("".join(form.text[index] for index in kept), [origins[form.places[index]] for index in kept])
 
 
-def _find(page: NormalForm, length: int, wanted: LitText) -> tuple[int, int] | None:
+def _find(page: NormalForm, length: int, wanted: TextToHighlight) -> tuple[int, int] | None:
     letters = letters_of(wanted.text).text
     if not letters or not page.text:
         return None

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Self
 
 from longsearch.engine.errors import ExtractionError, TemporaryError
-from longsearch.engine.page_image import LitBoxes, PageImage, PageQuestion
+from longsearch.engine.page_image import HighlightBoxes, PageImage, PageQuestion
 from longsearch.indexer.extract.child_process import ChildGoneError, ChildProcess, ChildTimedOutError
 from longsearch.indexer.extract.formats import Format, checked_format
 from longsearch.indexer.extract.printed.child import COMMAND
@@ -39,7 +39,7 @@ class PageRenderer:
         path = Path(question.path).absolute()
         if checked_format(path) is not Format.PDF:
             raise ExtractionError("only a PDF has pages as they are printed", "here is its text")
-        texts = tuple((lit.text, lit.share, int(lit.light)) for lit in question.lit)
+        texts = tuple((highlight.text, highlight.share, int(highlight.kind)) for highlight in question.highlights)
         request = DrawRequest(str(path), question.page, question.width, question.height, texts)
         with self._turn:
             received = self._converse(request)
@@ -81,13 +81,16 @@ class PageRenderer:
 
 def _image(received: list[Message], question: PageQuestion) -> PageImage:
     """Return the picture in the child's answer. The child may lie: a picture has exactly the bytes of its size."""
-    if len(received) == 1 and isinstance(drawn := received[0], Drawn) and len(drawn.boxes) == len(question.lit):
+    if len(received) == 1 and isinstance(drawn := received[0], Drawn) and len(drawn.boxes) == len(question.highlights):
         n_bytes = 3 * drawn.width * drawn.height
         try:
             rgb = zlib.decompressobj().decompress(base64.b64decode(drawn.rgb), n_bytes + 1)
         except (binascii.Error, zlib.error):
             rgb = b""
         if 0 < n_bytes <= 3 * MAX_PIXELS and len(rgb) == n_bytes:
-            lit = tuple(LitBoxes(wanted.light, boxes) for wanted, boxes in zip(question.lit, drawn.boxes, strict=True))
-            return PageImage(drawn.width, drawn.height, rgb, drawn.n_pages, lit)
+            highlights = tuple(
+                HighlightBoxes(wanted.kind, boxes)
+                for wanted, boxes in zip(question.highlights, drawn.boxes, strict=True)
+            )
+            return PageImage(drawn.width, drawn.height, rgb, drawn.n_pages, highlights)
     raise ExtractionError(f"page {question.page} cannot be drawn: the child sent nonsense", _HINT)

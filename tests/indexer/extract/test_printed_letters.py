@@ -4,14 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longsearch.engine.page_image import Light, LitText
+from longsearch.engine.page_image import Highlight, TextToHighlight
 from longsearch.indexer.extract.pdf.repair import has_tex_ligatures, spelled_characters, with_tex_ligatures
 from longsearch.indexer.extract.printed.letters import find_texts, letters_of
 
 
 def found(raw: str, text: str, share: float = 0.0) -> str | None:
     """Return the piece of `raw` that says `text`."""
-    (span,) = find_texts(raw, [LitText(text, share, Light.CURRENT)])
+    (span,) = find_texts(raw, [TextToHighlight(text, share, Highlight.CURRENT)])
     return raw[span[0] : span[1]] if span else None
 
 
@@ -34,7 +34,7 @@ def test_a_passage_is_found_in_spite_of_print(raw: str, text: str, piece: str) -
 
 def test_of_places_that_say_the_same_the_nearest_is_taken() -> None:
     raw = "see below. " + "x" * 50 + " see below. " + "y" * 50
-    spans = find_texts(raw, [LitText("see below", share, Light.PASSAGE) for share in (0.0, 0.5)])
+    spans = find_texts(raw, [TextToHighlight("see below", share, Highlight.PASSAGE) for share in (0.0, 0.5)])
     assert [span[0] for span in spans if span] == [0, raw.rindex("see")]
 
 

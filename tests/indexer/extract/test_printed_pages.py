@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from longsearch.engine.errors import ExtractionError, LongsearchError
-from longsearch.engine.page_image import Light, LitText, PageImage, PageQuestion
+from longsearch.engine.page_image import Highlight, PageImage, PageQuestion, TextToHighlight
 from longsearch.indexer.extract.printed.renderer import PageRenderer, _image
 from longsearch.indexer.extract.wire.limits import MAX_PIXELS
 from longsearch.indexer.extract.wire.protocol import Drawn
@@ -31,20 +31,22 @@ def pixels(image: PageImage) -> "np.ndarray[tuple[int, ...], np.dtype[np.uint8]]
     return np.frombuffer(image.rgb, np.uint8).reshape(image.height, image.width, 3)
 
 
-def ask(path: Path, page: int = 1, width: int = 612, height: int | None = None, *lit: LitText) -> PageQuestion:
-    return PageQuestion(str(path), page, width, height, lit)
+def ask(
+    path: Path, page: int = 1, width: int = 612, height: int | None = None, *highlights: TextToHighlight
+) -> PageQuestion:
+    return PageQuestion(str(path), page, width, height, highlights)
 
 
 def test_a_passage_of_two_lines_is_lit_where_its_ink_stands(tmp_path: Path, renderer: PageRenderer) -> None:
     path = write_pdf(tmp_path / "a.pdf", [WORDS])
-    lit = (
-        LitText("The valve behind the second pump stayed open.", 0.0, Light.CURRENT),
-        LitText("pump stayed", 0.4, Light.EXCERPT),
-        LitText("not on this page", 0.4, Light.PASSAGE),
+    highlights = (
+        TextToHighlight("The valve behind the second pump stayed open.", 0.0, Highlight.CURRENT),
+        TextToHighlight("pump stayed", 0.4, Highlight.EXCERPT),
+        TextToHighlight("not on this page", 0.4, Highlight.PASSAGE),
     )
-    image = renderer.draw(ask(path, 1, 612, None, *lit))
+    image = renderer.draw(ask(path, 1, 612, None, *highlights))
     assert (image.width, image.n_pages, len(image.rgb)) == (612, 1, image.width * image.height * 3)
-    passage, excerpt, missing = image.lit
+    passage, excerpt, missing = image.highlights
     assert len(passage.boxes) == 2 and len(excerpt.boxes) == 1 and missing.boxes == ()
     for (left, top, right, bottom), baseline in zip(passage.boxes, (792 - 700, 792 - 686), strict=True):
         assert top < baseline <= bottom and abs(left - 72) <= 2
@@ -61,9 +63,9 @@ def test_boxes_turn_with_the_page(tmp_path: Path, renderer: PageRenderer, turn: 
     page = b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 11 0 R /Rotate %d" % turn
     page += b" /Resources << /Font << /F1 3 0 R >> >> >>"
     path = write_pdf(tmp_path / "turned.pdf", [WORDS], extra={10: page})
-    lit = LitText("Nobody saw it.", 0.7, Light.CURRENT)
-    image = renderer.draw(ask(path, 1, 600, None, lit))
-    ((left, top, right, bottom),) = image.lit[0].boxes
+    highlights = TextToHighlight("Nobody saw it.", 0.7, Highlight.CURRENT)
+    image = renderer.draw(ask(path, 1, 600, None, highlights))
+    ((left, top, right, bottom),) = image.highlights[0].boxes
     assert (pixels(image)[top:bottom, left:right, 0] < 128).any()
 
 
@@ -135,8 +137,8 @@ def test_closing_ends_a_page_that_is_being_drawn(tmp_path: Path) -> None:
     ids=["too few bytes", "too many", "other boxes than asked for", "no pixels", "a bomb"],
 )
 def test_a_child_that_lies_is_not_believed(rgb: bytes, width: int, n_boxes: int) -> None:
-    lit = (LitText("a", 0.0, Light.CURRENT),)
-    question = PageQuestion("/a.pdf", 1, 2, None, lit)
+    highlights = (TextToHighlight("a", 0.0, Highlight.CURRENT),)
+    question = PageQuestion("/a.pdf", 1, 2, None, highlights)
     right = Drawn(2, 2, b64encode(zlib.compress(b"\0" * 12)).decode(), 1, ((),))
     assert _image([right], question).rgb == b"\0" * 12
     wrong = Drawn(width, 2, b64encode(zlib.compress(rgb)).decode(), 1, ((),) * n_boxes)
