@@ -1,6 +1,6 @@
 """Reads the titles and metadata of documents that an older longsearch indexed. No text and no vector is made anew.
 
-Only the head of each file is read: 70 ms of processor time for a PDF, where reading its text takes that a dozen pages.
+Only the head of each file is read: 70 ms of processor time for a PDF, as much as the text of a dozen pages takes.
 """
 
 from collections.abc import Callable, Generator, Iterable

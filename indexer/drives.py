@@ -1,9 +1,9 @@
 """Finds the drives of a root that are away, so that the index keeps their files until they are back. Pure.
 
-A root may be a drive, or hold drives. A folder is a drive if its device differs from that of the folder around it. The
-store remembers these folders from sweep to sweep: while the drive is away, its folder is empty or missing and looks
-like any other. Drives are not told apart: files of another drive mounted at the same place count as changed versions of
-the first one's.
+A root may be a drive, or hold drives. A folder is taken for a drive if its device differs from that of the folder
+around it. The store remembers these folders from sweep to sweep: while the drive is away, its folder is empty or
+missing and looks like any other. Drives are not told apart: files of another drive mounted at the same place count as
+changed versions of the first one's.
 """
 
 from collections.abc import Callable, Collection, Mapping

@@ -1,4 +1,4 @@
-"""Computes the vectors of documents that have none: long documents one by one, short documents in batches.
+"""Computes the vectors of documents that have none: long documents one by one, short ones in batches.
 
 Also computes the vectors anew of documents that were read at a smaller width. Saves in small transactions, so the work
 can stop at any moment and resume from there. Knows no model: the caller passes an encoder.

@@ -41,7 +41,7 @@ def _load_screens() -> None:
 
 
 def notes() -> list[str]:
-    """Return what is no mistake, but may surprise: folders and programs of the file that are not there now."""
+    """Return what is no mistake but may surprise: folders and programs of the file that are missing."""
     away = [folder for folder in current().folders if not os.path.isdir(folder)]  # noqa: PTH112 - is_dir may raise
     tools = {command[0] for command in current().adapters.values()}
     missing = sorted(tool for tool in tools if shutil.which(tool) is None)

@@ -22,7 +22,7 @@ def editor_command(environment: Mapping[str, str] = os.environ) -> tuple[str, ..
 
 
 def chosen_editor(environment: Mapping[str, str] = os.environ) -> tuple[str, ...]:
-    """Return the words of the editor that the person has chosen, or (). Raises LongsearchError if they are none."""
+    """Return the words of the editor that the person chose, or (). Raises LongsearchError if they cannot be read."""
     if chosen := current("editor", environment=environment).editor:
         return chosen
     for variable in ("VISUAL", "EDITOR"):

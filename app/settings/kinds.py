@@ -123,7 +123,7 @@ def _keys(value: Any) -> dict[str, str]:
 
 
 def _adapters(value: Any) -> dict[str, tuple[str, ...]]:
-    """Return the command of each suffix, which begins with a dot. The path is the last word if no word says where."""
+    """Return the command of each suffix, such as `.doc`. A command without `{path}` gets the path as its last word."""
     commands = {f".{_string(name).lstrip('.').lower()}": _command(words) for name, words in _table(value).items()}
     if not all(_SUFFIX.fullmatch(suffix) for suffix in commands):
         raise ValueError
@@ -138,7 +138,7 @@ def _table(value: Any) -> dict[str, Any]:
 
 
 def _flattened(table: dict[str, Any], above: str = "") -> dict[str, Any]:
-    """Join the names of tables in tables: for TOML, `main.open = "o"` is a key in a table of its own."""
+    """Join the names of nested tables: TOML reads `main.open = "o"` as a table `main` with the key `open`."""
     flat: dict[str, Any] = {}
     for name, value in table.items():
         flat |= _flattened(value, f"{above}{name}.") if isinstance(value, dict) else {f"{above}{name}": value}

@@ -68,7 +68,7 @@ class Reading:
 
 
 def read(environment: Mapping[str, str] = os.environ) -> Reading:
-    """Return the settings in force. The file is read again when it has changed; its mistakes are no exceptions."""
+    """Return the settings in force. The file is read again when it has changed; a mistake in it raises nothing."""
     try:
         path = config_path()
     except LongsearchError:  # no home folder, as in a container
@@ -160,7 +160,7 @@ def _parsed(path: Path, text: str) -> tuple[Mapping[str, _Written], tuple[Proble
 
 
 def _leaves(table: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """Return the keys of the file with their values: a table of settings gives its keys, with its name before them."""
+    """Return the keys of the file with their values. A key inside a table has the table's name before it."""
     groups = {setting.key.partition(".")[0] for setting in SETTINGS if "." in setting.key}
     found: list[tuple[str, Any]] = []
     for key, value in table.items():

@@ -99,7 +99,7 @@ def _pairs(run: str, languages: IndexLanguages) -> Iterator[str]:
     """Yield the pairs of a run; a single character matches every pair that it begins."""
     characters = characters_of(run)
     found = [_quoted(pair) for pair in pairs(characters)] or [_quoted(movable(characters[0])) + "*"]
-    for expression in found:  # documents whose words are from before languages were known have the run as one word
+    for expression in found:  # documents that were indexed before language detection have the run as one word
         yield expression if languages.is_settled else _either([expression, _quoted(run)])
 
 

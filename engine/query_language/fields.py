@@ -108,7 +108,7 @@ class Filters:
         return bool(self.of_files or self.of_folders or self.conditions)
 
     def take(self, name: str, text: str, is_excluded: bool, is_prefix: bool = False) -> str:
-        """Take over a field whose name is known. Return why its value is none, or ""."""
+        """Apply a known field; return why its value is invalid, or ""."""
         if name in OF_FILES:
             self.of_files.append((name, text, is_excluded))
             return ""

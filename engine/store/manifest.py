@@ -75,7 +75,7 @@ def note_added(db: apsw.Connection, kind: Kind, ids: Iterable[int]) -> None:
 
 
 def note_removed(db: apsw.Connection, kind: Kind, given: Sequence[int]) -> None:
-    """Note that these passages have lost their words, or these passages or documents their vector."""
+    """Note that these passages are no longer in the word index, or that these vectors are gone."""
     last = _last_number(db, kind)
     if last is not None:
         ids = json.dumps(list(given))

@@ -126,8 +126,8 @@ UPDATE files SET n_failures = 1, retry_at = 0 WHERE content_id IS NULL;
 """
 
 _V4 = """
--- Whether `title` is the name of a file that holds the content, for want of one of its own: then it follows that name.
--- Of a content from before this was known it does not.
+-- Whether `title` is a file's name, because the document has no title. It then changes with that name.
+-- Older documents keep their title.
 ALTER TABLE contents ADD COLUMN title_is_name INTEGER NOT NULL DEFAULT 0 CHECK (title_is_name IN (0, 1));
 """
 

@@ -1,4 +1,4 @@
-"""Reads objects through copies on this machine, which exist only while they are read, in the sandbox of all files."""
+"""Reads objects through copies on this machine, in the sandbox of all files. A copy exists only while it is read."""
 
 import tempfile
 from collections import deque
@@ -13,7 +13,7 @@ from longsearch.indexer.extract.reader import Result
 from longsearch.indexer.sources.objects import ObjectStore
 
 _Begun = deque[tuple[Path, bytes | ExtractionError]]
-"""Files in order, each with the hash of its bytes, or with the error that says why there is no copy of it."""
+"""Files in order: each with the hash of its bytes, or with the error of its download."""
 
 
 class FetchingExtractor:

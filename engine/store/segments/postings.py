@@ -147,7 +147,7 @@ def shapes(passages: Passages, terms: Sequence[bytes], counted: Counted) -> Shap
 def merged(
     first: Arrays, second: Arrays, alive: tuple[NDArray[np.bool_], NDArray[np.bool_]]
 ) -> tuple[Passages, list[bytes], Counted]:
-    """Two segments as one, of the passages that are `alive` ((n,) for each): what `write` takes."""
+    """Merge two segments, keeping the `alive` passages ((n,) for each); pass the result to `write`."""
     both = (first, second)
     ids = np.concatenate([one["ids"][own] for one, own in zip(both, alive, strict=True)])
     order = np.argsort(ids, kind="stable")
