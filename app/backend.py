@@ -17,9 +17,9 @@ from longsearch.app.daemon import daemon_control
 from longsearch.app.evidence.user_data import StoredUserData
 from longsearch.app.folders.languages import advice_about
 from longsearch.app.folders.listing import indexed_folders
+from longsearch.app.indexing import scans
 from longsearch.app.models import query_vectors as vectors
 from longsearch.app.models.folder_models import describe_change
-from longsearch.app.ocr import scans
 from longsearch.app.paths import index_path
 from longsearch.app.search.quoting import quote_in, where
 from longsearch.app.search.scope import Scope

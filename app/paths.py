@@ -55,7 +55,7 @@ def speed_path() -> Path:
 def index_path(root: Path) -> Path:
     """Return the file that a reader of a root's index opens (`root` is absolute), whether or not it exists.
 
-    It is the index file in use or, if the index is in a store, the pointer to the store (see `app.stores`).
+    It is the index file in use or, if the index is in a store, the pointer to the store (see `app.folders.store_refs`).
     """
     return _read_from(base_index_path(root))
 
@@ -88,6 +88,21 @@ def index_paths() -> list[Path]:
     found = [*folder.glob("*.sqlite"), *folder.glob(f"*{POINTER}")]
     in_use = {_read_from(path.with_name(f"{path.name.partition('.')[0]}.sqlite")) for path in found}
     return sorted(path for path in in_use if path.exists())
+
+
+def remove_index(path: Path) -> None:
+    """Remove an index file, its log and its segments. A search that has them open ends undisturbed.
+
+    Raises OSError if one of them cannot be removed, after the others are.
+    """
+    refused = None
+    for file in path.parent.glob(f"{path.name}*"):
+        try:
+            file.unlink(missing_ok=True)
+        except OSError as error:  # such as Windows', while a search has it open
+            refused = error
+    if refused is not None:
+        raise refused
 
 
 def _read_from(base: Path) -> Path:

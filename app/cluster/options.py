@@ -32,7 +32,7 @@ def add_cluster_options(parser: ArgumentParser) -> None:
 def on_cluster(root: Path, options: Namespace, job: "Job") -> "ReadSummary":
     """Do a job with the workers of the cluster that the options name. Raises LongsearchError if that cannot be."""
     from longsearch.app.cluster.running import index_on_cluster
-    from longsearch.app.library import IndexLockedError
+    from longsearch.app.folders.indexes import IndexLockedError
 
     width = None if options.width is None else parse_wish(options.width)
     try:

@@ -14,13 +14,13 @@ from longsearch.app.cluster.embedding import PACKET_DOCUMENTS, PACKET_TOKENS, Re
 from longsearch.app.cluster.reading import RemoteExtractor
 from longsearch.app.cluster.recognised import wish_of
 from longsearch.app.cluster.work import WorkerJob
+from longsearch.app.indexing.opening import open_pipeline
 from longsearch.app.indexing.recipe import Job, OpenIndex, Outcome, index_folder
-from longsearch.app.library import open_pipeline
+from longsearch.app.indexing.scans import recognition
 from longsearch.app.models.turns import Models
-from longsearch.app.ocr.scans import recognition
+from longsearch.app.models.widths import Moment, width_of_documents
 from longsearch.app.paths import url_of
 from longsearch.app.settings.reading import current, require_sound
-from longsearch.app.widths import Moment, width_of_documents
 from longsearch.engine import __version__
 from longsearch.engine.amounts import counted
 from longsearch.engine.errors import LongsearchError

@@ -1,5 +1,6 @@
 """`longsearch doctor`: check what this installation can do, and name what is wrong with it."""
 
+import importlib.util
 import json
 import os
 import sys
@@ -9,14 +10,42 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
 
-from longsearch.app.stores.checking import stores
 from longsearch.engine import __version__
 from longsearch.engine.amounts import counted
 from longsearch.engine.errors import LongsearchError, in_words
+from longsearch.engine.printable import printable
 
 if TYPE_CHECKING:
     from longsearch.engine.inference.encoder import Encoder
     from longsearch.engine.inference.query_encoder import QueryEncoder
+
+LACKS = "new documents are found when a run of indexing ends, and the model of such a folder cannot be changed"
+
+
+def stores() -> str:
+    """Return each store that this machine uses, with what it holds. Raises LongsearchError if one cannot be read."""
+    from longsearch.app.paths import index_paths
+    from longsearch.engine.index.opening import POINTER
+
+    found = [path for path in index_paths() if path.suffix == POINTER]
+    if not found:
+        is_there = importlib.util.find_spec("lancedb") is not None
+        return "none; " + (
+            "LanceDB is installed" if is_there else "for stores on LanceDB: pip install 'longsearch[lance]'"
+        )
+    from longsearch.app.folders.store_refs import writes
+    from longsearch.engine.index.lance.address import uri_of
+    from longsearch.engine.index.lance.snapshot import newest
+    from longsearch.engine.json_files import load_object
+
+    told = []
+    for path in found:
+        address = str(load_object(path).get("store") or "")
+        at = newest(uri_of(address)).at
+        role = "written here" if writes(path) else "only read here"
+        told.append(printable(f"{address}: publication {at.number}, {counted(at.n_passages, 'passage')}, {role}"))
+    return f"{'; '.join(told)} ({LACKS})"
+
 
 HELP = "check what this installation can do, and name what is wrong with it"
 _PACKAGES = (
@@ -125,8 +154,8 @@ def _weights() -> str:
 
 def _width() -> str:
     from longsearch.app.models.elastic import REMEMBERED_QUERIES, ElasticWidth, measured_speed
+    from longsearch.app.models.widths import describe_choices
     from longsearch.app.settings.reading import current
-    from longsearch.app.widths import describe_choices
 
     encoder, widths = loaded()[0], ElasticWidth(current("width").width)
     if len(encoder.readout.widths) == 1:
@@ -198,8 +227,8 @@ def _settings() -> str:
 
 def _languages() -> str:
     """Name the folders whose documents are mostly in languages that their model does not read."""
+    from longsearch.app.folders.indexes import known_roots
     from longsearch.app.folders.languages import advice_about, has_multilingual
-    from longsearch.app.library import known_roots
     from longsearch.app.paths import in_shell, index_path
     from longsearch.engine.index.opening import open_index
 
@@ -214,7 +243,7 @@ def _languages() -> str:
 
 
 def _ocr() -> str:
-    from longsearch.app.ocr.scans import measured_s, problem
+    from longsearch.app.indexing.scans import measured_s, problem
     from longsearch.app.settings.reading import current
     from longsearch.indexer.extract.pdf.ocr import known_languages
 

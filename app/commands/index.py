@@ -84,11 +84,11 @@ def run(options: Namespace) -> int:
     """Index until all is current. Returns 0: a file that cannot be read is reported with its reason, not an error."""
     from longsearch.app.commands.progress_bar import ProgressBar
     from longsearch.app.daemon import daemon_control
+    from longsearch.app.folders.indexes import IndexLockedError
+    from longsearch.app.folders.store_refs import write_store
     from longsearch.app.indexing.recipe import Job
-    from longsearch.app.library import IndexLockedError
     from longsearch.app.models.folder_models import choose_model, follow_settings
     from longsearch.app.paths import is_url, resolve_root, working_path
-    from longsearch.app.stores.pointers import write_store
     from longsearch.app.viewing.downloading import begin_store
 
     if is_url(options.folder):
@@ -150,7 +150,7 @@ def _ocr_languages(asked_for: bool, is_here: bool) -> str | None:
 
 def _index_here(root: Path, options: Namespace, job: "Job") -> "ReadSummary":
     """Index in this process."""
-    from longsearch.app.indexing.here import opens_here
+    from longsearch.app.indexing.opening import opens_here
     from longsearch.app.indexing.recipe import index_folder
     from longsearch.app.models.turns import Models
 
@@ -181,8 +181,8 @@ def _follow_daemon(root: Path, retry_failed: bool, announce: Callable[[str], Non
 def _report(root: Path, summary: "ReadSummary") -> int:
     """Print the files that could not be read whole, and a line for all files."""
     from longsearch.app.commands.status import describe, summarise
+    from longsearch.app.models.widths import describe_narrow
     from longsearch.app.paths import in_shell, index_path
-    from longsearch.app.widths import describe_narrow
     from longsearch.engine.index.opening import open_index
     from longsearch.engine.types.progress import FileStatus
 

@@ -56,19 +56,19 @@ def run(options: Namespace) -> int:
 
 
 def _to_store(root: Path, text: str) -> "dict[str, Sum]":
-    from longsearch.app.library import locked
+    from longsearch.app.folders import store_refs
+    from longsearch.app.folders.indexes import locked
     from longsearch.app.models.folder_models import folder_model
     from longsearch.app.paths import in_shell, working_path
-    from longsearch.app.stores import pointers
     from longsearch.engine.index.lance.address import uri_of
     from longsearch.engine.index.lance.publishing import publish
     from longsearch.engine.index.lance.rows import sums
     from longsearch.engine.index.lance.tables import Tables
     from longsearch.engine.store.store import Store
 
-    address = pointers.full_address(text)
-    if known := pointers.address_of(root):
-        raise pointers.already_moved(root, known)
+    address = store_refs.full_address(text)
+    if known := store_refs.address_of(root):
+        raise store_refs.already_moved(root, known)
     if folder_model(root).next_model:
         hint = f"wait until that is done: longsearch index {in_shell(root)}"
         raise LongsearchError(f"{root} is being read again with another model", hint)
@@ -81,33 +81,33 @@ def _to_store(root: Path, text: str) -> "dict[str, Sum]":
         with store.reading() as db:
             here = sums(db)
         _compare(here, _sums_of_store(tables))
-        pointers.point(root, address, base=made.number)
+        store_refs.point(root, address, base=made.number)
     return here
 
 
 def _home(root: Path) -> "dict[str, Sum]":
-    from longsearch.app.library import locked
+    from longsearch.app.folders import store_refs
+    from longsearch.app.folders.indexes import locked
+    from longsearch.app.folders.local_copy import prepare, publish_changes
     from longsearch.app.paths import working_path
-    from longsearch.app.stores import pointers
-    from longsearch.app.stores.working import prepare, publish_changes
     from longsearch.engine.index.lance.address import uri_of
     from longsearch.engine.index.lance.rows import sums
     from longsearch.engine.index.lance.tables import Tables
     from longsearch.engine.store.store import Store
 
-    address = pointers.address_of(root)
+    address = store_refs.address_of(root)
     if not address:
         raise LongsearchError(f"the index of {root} is in SQLite already", "nothing is to be moved")
     with locked(root):
-        if not pointers.is_writer(root):
-            pointers.point(root, address)  # from now on this machine has an index of its own
+        if not store_refs.is_writer(root):
+            store_refs.point(root, address)  # from now on this machine has an index of its own
         prepare(root)
         with Store.open(working_path(root), root=root) as store:
             publish_changes(root, store)
             with store.reading() as db:
                 here = sums(db)
             _compare(here, _sums_of_store(Tables(uri_of(address))))
-        pointers.point_home(root)
+        store_refs.point_home(root)
     return here
 
 

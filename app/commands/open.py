@@ -69,7 +69,7 @@ def root_to_open(folder: str) -> Path | None:
     if folder and not is_address(folder):
         return resolve_root(folder)  # imports neither the store nor numpy: they take longer than the first frame
     if folder:
-        from longsearch.app.stores.pointers import read_store
+        from longsearch.app.folders.store_refs import read_store
 
         return read_store(folder)
     from longsearch.app.folders.listing import register_configured

@@ -67,8 +67,8 @@ def _to_json(root: Path, under: str, daemon: dict[str, Any] | None) -> dict[str,
     from dataclasses import asdict, replace
 
     from longsearch.app.daemon import daemon_control
+    from longsearch.app.folders.indexes import is_being_indexed
     from longsearch.app.folders.languages import advice_about
-    from longsearch.app.library import is_being_indexed
     from longsearch.app.models.folder_models import folder_model
 
     progress, files, fingerprint, languages = _read(root, under)
@@ -92,8 +92,8 @@ def _to_json(root: Path, under: str, daemon: dict[str, Any] | None) -> dict[str,
 def _print(root: Path, under: str, daemon: dict[str, Any] | None, with_all_files: bool) -> None:
     """Print the files of an index, and its status in a few lines."""
     from longsearch.app.daemon import daemon_control
+    from longsearch.app.models.widths import describe_narrow
     from longsearch.app.paths import in_shell
-    from longsearch.app.widths import describe_narrow
 
     progress, files, fingerprint, languages = _read(root, under)
     for line in map(describe, files) if with_all_files else _in_short(files):
@@ -119,7 +119,7 @@ def _about_scans(root: Path, files: "Sequence[FileReport]") -> str:
 
 
 def _scanned(files: "Sequence[FileReport]", root: Path) -> "ScannedPages":
-    from longsearch.app.ocr.scans import scanned_pages
+    from longsearch.app.indexing.scans import scanned_pages
 
     counts = [file.n_scanned for file in files if file.n_scanned]
     return scanned_pages(sum(counts), len(counts), [root])
@@ -177,7 +177,7 @@ def _widths(status: dict[str, Any] | None, fingerprint: str, progress: "IndexPro
 
 def _describe_widths(widths: dict[str, Any] | None) -> str:
     """Return the widths and their reasons in a line; "" for a model that has no others than 1."""
-    from longsearch.app.widths import describe_choices
+    from longsearch.app.models.widths import describe_choices
 
     return f"width {describe_choices(widths)}" if widths and widths["has_others"] else ""
 
@@ -192,8 +192,8 @@ def _as_json(file: "FileReport", values: "Sequence[MetadataValue]") -> dict[str,
 def _watched_by(kept: dict[str, Any] | None, root: Path) -> str:
     """Say who keeps the index current; `kept` is what the daemon says of `root`, or None."""
     from longsearch.app.daemon.daemon_control import unwatched
+    from longsearch.app.folders.indexes import is_being_indexed
     from longsearch.app.folders.presence import reasons_away
-    from longsearch.app.library import is_being_indexed
     from longsearch.app.paths import in_shell, url_of
 
     if kept is None and is_being_indexed(root):

@@ -22,9 +22,9 @@ from longsearch.app.daemon import idle_work
 from longsearch.app.daemon.daemon_control import daemon_lock
 from longsearch.app.daemon.thread_limit import ThreadLimit
 from longsearch.app.daemon.watched_folder import WatchedFolder
-from longsearch.app.indexing.here import opens_here
+from longsearch.app.folders.indexes import IndexLockedError, roots_to_keep
+from longsearch.app.indexing.opening import opens_here
 from longsearch.app.indexing.recipe import Job, index_folder
-from longsearch.app.library import IndexLockedError, roots_to_keep
 from longsearch.app.models.folder_models import folder_model
 from longsearch.app.models.resident import ResidentModel
 from longsearch.app.models.turns import MODEL_IDLE_S, Models

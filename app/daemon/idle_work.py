@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 
 from longsearch.app.daemon.watched_folder import WatchedFolder
-from longsearch.app.library import open_pipeline
-from longsearch.app.ocr import scans
+from longsearch.app.indexing import scans
+from longsearch.app.indexing.opening import open_pipeline
 from longsearch.app.settings.reading import current
 from longsearch.indexer.encoders import DocumentEncoder
 

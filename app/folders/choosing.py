@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from longsearch.app.folders.store_refs import read_store
 from longsearch.app.paths import find_index, index_paths
-from longsearch.app.stores.pointers import read_store
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.index.lance.address import is_address
 

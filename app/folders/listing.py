@@ -8,9 +8,9 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from longsearch.app.folders.indexes import root_of
 from longsearch.app.folders.names import named_roots, names_of
 from longsearch.app.folders.presence import reasons_away
-from longsearch.app.library import root_of
 from longsearch.app.paths import expanded, index_path, index_paths
 from longsearch.app.settings.reading import current
 from longsearch.engine.errors import LongsearchError, NoIndexError, StoreError, in_words

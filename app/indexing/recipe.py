@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from longsearch.app.calibrating import QueryModel, calibrate_and_note_news
+from longsearch.app.indexing.calibration import QueryModel, calibrate_and_note_news
 from longsearch.app.models.folder_models import FolderModel, finish_change, follow_settings
 from longsearch.app.paths import index_path
 from longsearch.engine.amounts import counted

@@ -1,4 +1,4 @@
-"""Measures what `app.widths` decides by, and remembers what was chosen, for `longsearch status`."""
+"""Measures what `app.models.widths` decides by, and remembers what was chosen, for `longsearch status`."""
 
 import time
 from collections import deque
@@ -7,8 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from longsearch.app.paths import speed_path
-from longsearch.app.widths import (
+from longsearch.app.models.widths import (
     GAIN,
     LITTLE_TOKENS,
     Choice,
@@ -17,6 +16,7 @@ from longsearch.app.widths import (
     width_of_documents,
     width_of_queries,
 )
+from longsearch.app.paths import speed_path
 from longsearch.engine.json_files import load_object, replace_object
 from longsearch.indexer.process_priority import on_battery
 

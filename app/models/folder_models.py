@@ -15,7 +15,7 @@ from pathlib import Path
 from filelock import FileLock
 
 from longsearch.app.models.encoders import chosen_model, resolved
-from longsearch.app.paths import POINTER, base_index_path, choice_path, in_shell, index_path
+from longsearch.app.paths import POINTER, base_index_path, choice_path, in_shell, index_path, remove_index
 from longsearch.engine.errors import LongsearchError, ModelError, StoreError
 from longsearch.engine.json_files import load_object, replace_object
 
@@ -93,7 +93,8 @@ def _note(root: Path, name: str, follows: bool) -> None:
         next_path = base_index_path(root).with_suffix(f".{digest}.sqlite")
         choice = {**choice, "model": made_by, "next_model": name, "next_index": next_path.name}
     if before.next_path not in (None, next_path):
-        _remove(before.next_path)
+        with contextlib.suppress(OSError):
+            remove_index(before.next_path)
     replace_object(choice_path(root), choice)
 
 
@@ -125,7 +126,8 @@ def finish_change(root: Path, finished: FolderModel) -> None:
         follows = bool(load_object(choice_path(root)).get("follows"))
         done = {"model": finished.next_model, "index": finished.next_path.name, "follows": follows}
         replace_object(choice_path(root), done)
-    _remove(old)
+    with contextlib.suppress(OSError):  # on Windows, while a search has it open
+        remove_index(old)
 
 
 def describe_change(root: Path) -> str:
@@ -146,10 +148,3 @@ def describe_change(root: Path) -> str:
 
 def _lock(root: Path) -> FileLock:
     return FileLock(choice_path(root).with_suffix(".model-lock"), timeout=10, mode=0o600)
-
-
-def _remove(index: Path) -> None:
-    """Remove an index file, its log and its segments. A search that has them open ends undisturbed."""
-    for file in index.parent.glob(f"{index.name}*"):
-        with contextlib.suppress(OSError):
-            file.unlink()

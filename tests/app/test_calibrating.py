@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from longsearch.app.calibrating import calibrate
+from longsearch.app.indexing.calibration import calibrate
 from longsearch.app.paths import index_path
 from longsearch.engine.index.opening import open_index
 from longsearch.engine.store.store import Store

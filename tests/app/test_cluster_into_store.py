@@ -9,8 +9,9 @@ import pytest
 
 from longsearch.app.cli import main
 from longsearch.app.cluster.pool import Outcome
+from longsearch.app.folders import local_copy as working
+from longsearch.app.folders import store_refs
 from longsearch.app.paths import index_path, working_path
-from longsearch.app.stores import pointers, working
 from longsearch.engine.index.lance.fetching import columns_of_all
 from longsearch.engine.index.lance.tables import Tables, sums_of
 from longsearch.engine.index.opening import open_index
@@ -106,7 +107,7 @@ def test_a_run_that_is_killed_after_it_published_is_not_published_again(
         assert index(root, uri) == 130
     number, n_rows = published(uri)
     assert (number, n_rows["contents"]) == (n_before + 1, 3)
-    assert pointers.base_of(root) == n_before
+    assert store_refs.base_of(root) == n_before
     before = working_path(root).stat().st_ino
     assert index(root, uri) == 0
     assert published(uri) == (number, n_rows)

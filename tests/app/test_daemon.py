@@ -15,7 +15,7 @@ from longsearch.app.backend import AppBackend
 from longsearch.app.daemon import daemon_control
 from longsearch.app.daemon.daemon import MODEL_IDLE_S, Daemon
 from longsearch.app.daemon.daemon_control import daemon_status, retry, stop_daemon, watch
-from longsearch.app.library import known_roots
+from longsearch.app.folders.indexes import known_roots
 from longsearch.app.models import query_vectors as vectors
 from longsearch.app.paths import index_path, socket_path
 from longsearch.engine.errors import LongsearchError

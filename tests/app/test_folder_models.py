@@ -12,8 +12,8 @@ from longsearch.app.backend import AppBackend
 from longsearch.app.cli import main
 from longsearch.app.daemon import daemon_control
 from longsearch.app.daemon.daemon import Daemon
+from longsearch.app.folders.indexes import known_roots
 from longsearch.app.folders.languages import describe_languages
-from longsearch.app.library import known_roots
 from longsearch.app.models.encoders import resolved
 from longsearch.app.models.folder_models import choose_model, describe_change, folder_model, follow_settings
 from longsearch.app.models.resident import ResidentModel

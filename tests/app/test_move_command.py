@@ -12,9 +12,9 @@ import pytest
 from longsearch.app import paths
 from longsearch.app.backend import AppBackend
 from longsearch.app.cli import main
+from longsearch.app.folders import store_refs
 from longsearch.app.folders.listing import indexed_folders
 from longsearch.app.models.folder_models import FolderModel
-from longsearch.app.stores import pointers
 from longsearch.engine.index import opening
 from longsearch.engine.types.results import SearchMode
 from tests.app.homes import SAMPLES
@@ -85,7 +85,7 @@ def test_a_folder_can_be_indexed_into_a_store_and_changes_follow(
     assert main(["index", str(root), "-q"]) == 0
     (row, *_) = _found(capsys, str(root), "beekeeper colony")
     assert row[0].endswith("beekeeping.md")
-    assert pointers.base_of(root) == 2
+    assert store_refs.base_of(root) == 2
 
 
 def test_the_app_reads_a_store(indexed: Path, store: str) -> None:

@@ -12,7 +12,7 @@ import pytest
 from longsearch.app.cli import main
 from longsearch.app.cluster.worker import Worker
 from longsearch.app.daemon import daemon_control
-from longsearch.app.library import known_roots, roots_to_keep
+from longsearch.app.folders.indexes import known_roots, roots_to_keep
 from longsearch.app.paths import find_index, index_path, shown_path, stand_in, url_of
 from longsearch.app.viewing import viewer
 from longsearch.app.viewing.printed_pages import PrintedPages

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 import longsearch.app.indexing.recipe as recipe
-from longsearch.app.calibrating import calibrate_and_note_news
 from longsearch.app.cli import main
 from longsearch.app.daemon import daemon_control
 from longsearch.app.daemon.daemon import Daemon
+from longsearch.app.indexing.calibration import calibrate_and_note_news
 from longsearch.app.models.folder_models import FolderModel, choose_model, finish_change, folder_model
 from longsearch.app.paths import data_folder, index_path
 from longsearch.app.user_data.saved import SavedSearch, SavedSearches

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import longsearch.app.backend
-import longsearch.app.indexing.here
+import longsearch.app.indexing.opening
 from longsearch.app.backend import AppBackend
 from longsearch.app.cli import main
 from longsearch.app.commands.open import preferences
@@ -85,7 +85,7 @@ def test_an_open_app_shows_why_the_daemon_cannot_index(
         raise StoreError("The disk is full", "Make room")
 
     with monkeypatch.context() as patch:
-        patch.setattr(longsearch.app.indexing.here, "open_pipeline", fail)
+        patch.setattr(longsearch.app.indexing.opening, "open_pipeline", fail)
         watch(root)
         wait_until(lambda: backend.progress().problem == "The disk is full (Make room)")
     watch(root)

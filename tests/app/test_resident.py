@@ -17,7 +17,7 @@ from longsearch.engine.models.identity import ModelIdentity
 PHASE_A = """
 import sys
 from pathlib import Path
-from longsearch.app.library import open_pipeline
+from longsearch.app.indexing.opening import open_pipeline
 from longsearch.app.models.resident import ResidentModel
 
 loaded = lambda: [name for name in ("torch", "transformers") if name in sys.modules]

@@ -19,7 +19,6 @@ from longsearch.app.daemon.daemon_control import watch
 from longsearch.app.daemon.idle_work import next_with_scans
 from longsearch.app.daemon.watched_folder import WatchedFolder
 from longsearch.app.models.resident import ResidentModel
-from longsearch.app.ocr import scans
 from longsearch.app.paths import index_path, speed_path
 from longsearch.engine.index.opening import open_index
 from longsearch.engine.json_files import load_object, replace_object

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longsearch.app.library import open_pipeline
+from longsearch.app.indexing.opening import open_pipeline
 from longsearch.app.paths import config_path
 from longsearch.app.settings import page
 from longsearch.app.settings.editor import editor_command

@@ -8,7 +8,7 @@ import pytest
 
 from longsearch.app.cli import main
 from longsearch.app.commands.status import _in_short, describe
-from longsearch.app.library import IndexLockedError, is_being_indexed, locked
+from longsearch.app.folders.indexes import IndexLockedError, is_being_indexed, locked
 from longsearch.app.paths import index_path
 from longsearch.engine.store.records import FileStamp
 from longsearch.engine.store.store import Store

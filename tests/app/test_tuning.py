@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from longsearch.app.indexing.here import CALIBRATE_FROM_TOKENS, tune
+from longsearch.app.indexing.opening import CALIBRATE_FROM_TOKENS, tune
 
 
 def store_with(n_tokens: int, n_done: int = 0) -> Any:

@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from longsearch.app.settings.reading import current
-from longsearch.app.widths import (
+from longsearch.app.models.widths import (
     Choice,
     Moment,
     choices_to_json,
@@ -14,6 +13,7 @@ from longsearch.app.widths import (
     width_of_documents,
     width_of_queries,
 )
+from longsearch.app.settings.reading import current
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.types.progress import IndexProgress
 

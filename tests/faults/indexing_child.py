@@ -12,7 +12,7 @@ from pathlib import Path
 import apsw
 
 import longsearch.indexer.embedding
-from longsearch.app.library import open_pipeline
+from longsearch.app.indexing.opening import open_pipeline
 from longsearch.engine.store.segments import upkeep
 from longsearch.indexer.encoders import DocumentEncoder
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from longsearch.app.library import open_pipeline
+from longsearch.app.indexing.opening import open_pipeline
 from longsearch.app.paths import index_path
 from longsearch.engine.errors import LongsearchError, NoIndexError, StoreError
 from longsearch.engine.index.opening import open_index

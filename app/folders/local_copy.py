@@ -5,8 +5,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from longsearch.app.paths import working_path
-from longsearch.app.stores.pointers import address_of, base_of, is_writer, point
+from longsearch.app.folders.store_refs import address_of, base_of, is_writer, point
+from longsearch.app.paths import remove_index, working_path
 from longsearch.engine.errors import LongsearchError, StoreError
 from longsearch.engine.index.opening import open_index
 from longsearch.engine.store.session import Session
@@ -43,7 +43,7 @@ def prepare(root: Path, report: Callable[[str], None] = lambda _: None) -> None:
             f"there is an index of {root} here and another one in {address}",
             f"read the store: longsearch search QUERY {address}, or name an empty one",
         )
-    remove(path)
+    remove_index(path)
     point(root, address, base=fetch(uri, path, report).number)
     return None
 
@@ -66,9 +66,3 @@ def publish_changes(root: Path, session: Session, report: Callable[[str], None] 
         made = publish(session, uri_of(address), base_of(root), report)
         if made.number != base_of(root):
             point(root, address, base=made.number)
-
-
-def remove(path: Path) -> None:
-    """Remove an index file, its log and its segments."""
-    for file in path.parent.glob(f"{path.name}*"):
-        file.unlink(missing_ok=True)
