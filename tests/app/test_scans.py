@@ -18,6 +18,7 @@ from longsearch.app.daemon.daemon import QUIET_S, Daemon
 from longsearch.app.daemon.daemon_control import watch
 from longsearch.app.daemon.idle_work import next_with_scans
 from longsearch.app.daemon.watched_folder import WatchedFolder
+from longsearch.app.indexing import scans
 from longsearch.app.models.resident import ResidentModel
 from longsearch.app.paths import index_path, speed_path
 from longsearch.engine.index.opening import open_index
