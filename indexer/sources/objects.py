@@ -1,7 +1,7 @@
 """The files of an object store, such as s3://bucket/papers, by fsspec. Imports it only when a store is opened.
 
-A folder of this machine stands for the store, so that each object has a path: an index is of that folder. Nothing need
-lie in it. An object is known by its name, size, time and tag (ETag), and its bytes by their hash once they are read.
+A folder of this machine stands for the store, so that each object has a path: the index is that of this folder, which
+may be empty. An object is known by its name, size, time and tag (ETag), and its bytes by their hash once they are read.
 """
 
 import hashlib
