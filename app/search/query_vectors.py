@@ -21,7 +21,7 @@ class VectorsOfQuery:
     """A query's vector for each index."""
 
     of_each: Sequence[Vectors | None] = ()
-    """None where there is none; () without any."""
+    """None for an index without vectors; () if no query vector was made."""
     took_ms: float = 0.0
     notes: Sequence[str] = ()
     """Why some indexes have none."""

@@ -112,7 +112,7 @@ def _is_same(one: Evidence, other: Evidence) -> bool:
 
 
 def _passages(known: dict[str, Any]) -> list[Evidence]:
-    """Return the passages in the file. Raises LongsearchError if one of them is none."""
+    """Return the passages in the file. Raises LongsearchError if the file holds anything else."""
     try:
         return [Evidence.from_json(raw) for raw in known.get("passages", [])]
     except (ValueError, AttributeError, TypeError) as error:

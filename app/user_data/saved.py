@@ -176,7 +176,7 @@ def _row(one: SavedSearch) -> dict[str, Any]:
 
 
 def _searches(known: Mapping[str, Any]) -> list[SavedSearch]:
-    """Return the searches in the file. Raises LongsearchError if one of them is none."""
+    """Return the searches in the file. Raises LongsearchError if the file holds anything else."""
     names = {field.name for field in fields(SavedSearch)}
     of_news = {field.name for field in fields(NewPassage)}
     try:

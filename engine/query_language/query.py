@@ -58,7 +58,7 @@ class Query:
     is_reversed: bool = False
     """Whether the order is the other way round: -sort:date shows the oldest first."""
     notes: tuple[str, ...] = ()
-    """What the person may have meant otherwise: a misspelt field, a date that is none."""
+    """What the person may have meant otherwise: a misspelt field, an impossible date."""
 
     @property
     def is_listing(self) -> bool:
@@ -81,7 +81,7 @@ def parse(text: str, prefix_last: bool = False, keys: Collection[str] = (), also
 
     `keys`: the fields that the documents of the index have beside the usual ones. `also`: fields that were given apart
     from the text, each as (name, value); `-name` excludes. Raises QueryError if nothing is left to search for or list,
-    or for a field in `also` that is none.
+    or for an unknown field in `also`.
     """
     clean = _encodable(text)
     if len(clean) > _OPERATORS_MAX_CHARS:

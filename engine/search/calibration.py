@@ -26,7 +26,7 @@ LEAST_PASSAGES = 30
 _STALE_SHARE = 0.25
 _ORDER = list(ChanceLevel)
 MADE_UP = "made-up"
-"""The kind of the scores by meaning that words which do not exist reach."""
+"""The kind of score that queries of made-up words reach by meaning."""
 
 
 def is_stale(index: Index) -> bool:

@@ -53,7 +53,7 @@ def cut(arguments: argparse.Namespace) -> int:
         counts = counts_by_source(whole.tokenizer, texts)
         kept = kept_pieces(pieces, counts, arguments.size - len(BYTES), whole.prefix_ids)
     save_cut(whole, kept, pieces, arguments.out)
-    (arguments.out / CENTRE).unlink(missing_ok=True)  # else the vectors to be centred would be centred already
+    (arguments.out / CENTRE).unlink(missing_ok=True)  # an old centre would be subtracted before the new one is measured
     save_whole(arguments.out, Path(arguments.teacher))
     small = E5(arguments.out, hardware.device, hardware.dtype)
     sample = _spread(texts, _CENTRE_TEXTS, arguments.seed)

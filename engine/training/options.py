@@ -98,7 +98,11 @@ def _add_states(command: argparse.ArgumentParser) -> None:
     beside = "labelled pairs whose vectors to learn in some steps, such as an older model's vectors of code"
     folder(command, "--beside", beside, required=False)
     number(command, "--beside-share", 0.15, "share of the steps that --beside gets", metavar="S")
-    switch(command, "--beside-scores", "learn the scores of --beside's vectors, of a teacher with a space of its own")
+    switch(
+        command,
+        "--beside-scores",
+        "learn how near the vectors of --beside are to each other: their teacher has another space",
+    )
     switch(command, "--new-readout", "make the readout's matrix the identity first: after `whiten`")
 
 

@@ -1,8 +1,8 @@
 """Highlights the answer in a text: finds the query's words, and says how each character of a line looks. Pure.
 
 A word is found in every form under which the search found it. English words are a pattern. In an index with other
-languages, a word counts if its stem is a query word's; in a script without spaces, whatever two characters or more
-the query and the text share.
+languages, a word counts if it has the stem of a query word. In a script without spaces, every run of two or more
+characters counts that the query and the text share.
 """
 
 import re

@@ -142,7 +142,7 @@ class RelevanceStrip(PaintsLines, Widget):
         return Strip([Segment(row.character, style)], 1).adjust_cell_length(self.size.width, style)
 
     def _warm_cell(self, row: Row) -> Segment:
-        """Return a cell whose halves have a colour each: that of a passage, or else that of their warmth."""
+        """Return a cell of two coloured halves. A half has the colour of its passage, or else of its warmth."""
         mark = self.get_component_rich_style("strip--current" if row.current else "strip--passage").color
         ground = self.get_component_rich_style("strip--on-screen" if row.on_screen else "strip--passage").bgcolor
         near = self.get_component_rich_style("strip--near").color

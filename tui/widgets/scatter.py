@@ -44,7 +44,7 @@ def cells_of(points: Sequence[Point], width: int, height: int, chosen: int) -> d
 
 
 class Scatter(PaintsLines, Widget):
-    """The plot. A click tells whose point is nearest."""
+    """The plot. A click names the document of the nearest point."""
 
     COMPONENT_CLASSES = {"scatter--chosen"}  # noqa: RUF012 - as Widget declares it
     chosen: reactive[int] = reactive(-1)

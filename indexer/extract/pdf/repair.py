@@ -29,7 +29,7 @@ def spelled_characters(raw: str) -> list[str]:
     """Return each character of a whole page's `raw` text, ligatures spelled out as by `with_tex_ligatures`."""
     characters = list(raw)
     for match in _LIGATURE.finditer(raw) if has_tex_ligatures(raw) else ():
-        if not raw.startswith("\r\n", match.start()):  # a line end is no "fl"
+        if not raw.startswith("\r\n", match.start()):  # CR and LF are a line's end, not the ligature fl
             characters[match.start()] = _TEX_LIGATURES[match[0]]
     return characters
 

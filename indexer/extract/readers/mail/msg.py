@@ -21,7 +21,7 @@ _MAX_DEPTH = 5
 
 
 def parse(data: bytes) -> Item:
-    """Return the message in `data`. Raises `ExtractionError` if it is none."""
+    """Return the message in `data`. Raises `ExtractionError` if there is no message in it."""
     try:
         with olefile.OleFileIO(io.BytesIO(data)) as ole:
             entries = ole.listdir(streams=True, storages=True)

@@ -40,7 +40,7 @@ def with_characters(data: bytes) -> str:
 
 @dataclass(slots=True)
 class _Group:
-    """What holds until the end of a group."""
+    """The settings that hold until the end of a group."""
 
     font: int = -1
     n_substitutes: int = 1
