@@ -167,8 +167,9 @@ def _quantity(node: LatexNode, l2tobj: Any) -> str:
     number = mandatory[0] if mandatory and node.macroname in ("SI", "qty", "num", "ang") else ""
     unit = "".join(mandatory[-1:]) if node.macroname in ("SI", "qty", "si", "unit") else ""
     shown = _UNIT.sub(lambda match: _UNITS.get(match[1], match[1]), unit).replace(" ", "").replace(".", "·")
-    separator = "" if (shown.startswith(("°", "%")) and node.macroname != "SI") or not number else " "
-    return f"{number}{separator}{shown}{'°' if node.macroname == 'ang' else ''}".strip()
+    if node.macroname == "ang":
+        return f"{number}°"
+    return number + ("" if shown in ("", "°", "%") or not number else " ") + shown
 
 
 def _citation(node: LatexNode, l2tobj: Any) -> str:
