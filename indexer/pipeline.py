@@ -198,7 +198,9 @@ class Pipeline:
 
     def _is_stored(self, stamp: FileStamp, content_hash: bytes | None) -> bool:
         """Let a file hold the document of its bytes, and return whether there is one."""
-        is_new = not content_hash or self._is_retry_of_partial_file(stamp)
+        known = self._catalogue.get(stamp.path)
+        is_outdated = known is not None and known.stamp.reader_version < stamp.reader_version
+        is_new = not content_hash or is_outdated or self._is_retry_of_partial_file(stamp)
         return not is_new and self._store.link(stamp, content_hash or b"")
 
     def _store_result(self, path: Path, stamp: FileStamp, before: bytes | None, result: Result) -> None:

@@ -63,8 +63,9 @@ def plan(
     First come new files that may be copies of files about to go, then the moves (all at one moment), then the rest by
     name. Both mappings are by path. `unlisted` holds the files and folders that the walk could not see: known files
     there stay, unless they are found elsewhere. A failed file is read again when it has changed or its retry is due
-    (`now_s`, seconds since 1970). A change that does not change the stamp goes unnoticed. Raises `RootOffline` if
-    nothing is listed although files outside `unlisted` are known.
+    (`now_s`, seconds since 1970), and any file if its format has a newer reader than that which read it. A change that
+    does not change the stamp goes unnoticed. Raises `RootOffline` if nothing is listed although files outside
+    `unlisted` are known.
     """
     gone = {path for path in catalogue if path not in listing}
     forgotten = {path for path in gone if not _is_under(path, unlisted)}
@@ -121,7 +122,8 @@ def _moves(gone: Iterable[FileStamp], found: Iterable[FileStamp]) -> list[Move]:
 
 
 def _is_stale(known: KnownFile, stamp: FileStamp, now_s: float) -> bool:
-    return known.stamp != stamp or is_due(known.retry_at, now_s)
+    is_outdated = known.stamp.reader_version < stamp.reader_version
+    return known.stamp != stamp or is_outdated or is_due(known.retry_at, now_s)
 
 
 def _is_under(path: str, folders: Collection[str]) -> bool:

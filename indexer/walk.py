@@ -17,7 +17,7 @@ from pathlib import Path
 
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.store.records import FileStamp
-from longsearch.indexer.extract.formats import is_readable
+from longsearch.indexer.extract.formats import is_readable, reader_version
 from longsearch.indexer.ignore import IGNORE_FILE, IgnoreRules, is_skipped, marks_a_cache, read_rules
 
 CLOCK_TICK_NS = 20_000_000
@@ -175,7 +175,7 @@ def _stamp(entry: os.DirEntry[str], path: str, problems: list[WalkProblem]) -> I
         return
     if stat.S_ISREG(status.st_mode):
         changed_ns = min(max(status.st_mtime_ns, -_LATEST_NS), _LATEST_NS)
-        yield FileStamp(path, status.st_size, changed_ns, status.st_ino)
+        yield FileStamp(path, status.st_size, changed_ns, status.st_ino, reader_version(path))
 
 
 def _rules(

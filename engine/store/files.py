@@ -36,11 +36,12 @@ class NameTests(Protocol):
 def catalogue(db: apsw.Connection) -> dict[str, KnownFile]:
     """Every known file, by path."""
     rows = db.execute(
-        "SELECT path, size, mtime_ns, inode, content_id IS NULL, n_failures, retry_at FROM files ORDER BY path"
+        "SELECT path, size, mtime_ns, inode, reader_version, content_id IS NULL, n_failures, retry_at FROM files"
+        " ORDER BY path"
     )
     known = (
-        KnownFile(FileStamp(os.fsdecode(path), size, mtime_ns, _unsigned(inode)), bool(failed), *retry)
-        for path, size, mtime_ns, inode, failed, *retry in rows
+        KnownFile(FileStamp(os.fsdecode(path), size, mtime_ns, _unsigned(inode), version), bool(failed), *retry)
+        for path, size, mtime_ns, inode, version, failed, *retry in rows
     )
     return {file.stamp.path: file for file in known}
 
@@ -69,9 +70,17 @@ def put(
     """Record which document the file holds, or why it holds none; return the document it held before, or None."""
     before = document_of(db, file.path)
     db.execute(
-        "INSERT OR REPLACE INTO files (path, size, mtime_ns, inode, content_id, reason, hint, n_scanned)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        (os.fsencode(file.path), *_stat(file), document_id, storable(reason), storable(hint), n_scanned),
+        "INSERT OR REPLACE INTO files (path, size, mtime_ns, inode, reader_version, content_id, reason, hint,"
+        " n_scanned) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            os.fsencode(file.path),
+            *_stat(file),
+            file.reader_version,
+            document_id,
+            storable(reason),
+            storable(hint),
+            n_scanned,
+        ),
     )
     return before
 
@@ -92,6 +101,11 @@ def set_retry(db: apsw.Connection, path: str, n_failures: int, retry_at: float |
     """Record how often in a row the file has failed, and when to retry it."""
     sql = "UPDATE files SET n_failures = ?, retry_at = ? WHERE path = ?"
     db.execute(sql, (n_failures, retry_at, os.fsencode(path)))
+
+
+def set_reader_version(db: apsw.Connection, file: FileStamp) -> None:
+    """Record that today's reader of its format has tried the file."""
+    db.execute("UPDATE files SET reader_version = ? WHERE path = ?", (file.reader_version, os.fsencode(file.path)))
 
 
 def next_retry(db: apsw.Connection, after: float) -> float | None:

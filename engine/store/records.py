@@ -1,6 +1,6 @@
 """Dataclasses that the store takes and returns, besides those of `engine.types`. Knows no SQL."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from longsearch.engine.types.documents import DocumentText, Heading
 
@@ -16,6 +16,8 @@ class FileStamp:
     mtime_ns: int
     inode: int
     """0 if the file system has none."""
+    reader_version: int = field(default=0, compare=False)
+    """The version of the reader of its format: today's in a listing, in the index that which read it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -247,7 +247,12 @@ _V12 = """
 UPDATE contents SET language = NULL WHERE language IN ('', 'en', 'he', 'bn');
 """
 
-MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3, _V4, _V5, _V6, _V7, _V8, _V9, _V10, _V11, _V12)
+_V13 = """
+-- The version of the reader that read a file. A file of a format whose reader has learnt more since is read again.
+ALTER TABLE files ADD COLUMN reader_version INTEGER NOT NULL DEFAULT 0;
+"""
+
+MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3, _V4, _V5, _V6, _V7, _V8, _V9, _V10, _V11, _V12, _V13)
 """Append only: a script that has been released is never edited."""
 
 

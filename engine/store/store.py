@@ -82,6 +82,7 @@ class Store(VectorWriter):
         """Record that a retry of a partial file failed. Arguments as for `add_failure`. The file keeps its document."""
         with self.changing() as db:
             files.set_retry(db, file.path, n_failures, retry_at)
+            files.set_reader_version(db, file)
 
     def read_again(self, admits: Callable[[str], bool] = bool) -> int:
         """Have the next sweep retry every file that failed or is partial, if `admits` accepts its reason.

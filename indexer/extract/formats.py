@@ -97,6 +97,21 @@ FORMAT_OF_SUFFIX = {
 }
 
 
+_READER_VERSIONS = {
+    Format.DOCX: 1,
+    Format.SHEETS: 1,
+    Format.SLIDES: 1,
+    Format.OPEN_DOCUMENT: 1,
+    Format.RTF: 1,
+    Format.HTML: 1,
+    Format.EPUB: 1,
+    Format.TEX: 1,
+    Format.MAIL: 1,
+    Format.MAILBOX: 1,
+}
+"""The version of each reader; 0 for those that are not here. Raise it when a reader finds more in the same bytes: files
+that an earlier version read are then read again at the next sweep, and embedded again if their text has changed."""
+
 _adapters: dict[str, tuple[str, ...]] = {}
 
 
@@ -122,6 +137,12 @@ def format_of(name: bytes | str) -> Format | None:
 
 def _suffix(name: bytes | str) -> str:
     return PurePath(os.fsdecode(name)).suffix.lower()
+
+
+def reader_version(name: bytes | str) -> int:
+    """Return the version of the reader of files with this name."""
+    file_format = format_of(name)
+    return _READER_VERSIONS.get(file_format, 0) if file_format else 0
 
 
 def is_readable(name: bytes | str) -> bool:

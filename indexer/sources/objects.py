@@ -14,7 +14,7 @@ from typing import Any
 
 from longsearch.engine.errors import ExtractionError, GoneError, LongsearchError, TemporaryError
 from longsearch.engine.store.records import FileStamp
-from longsearch.indexer.extract.formats import is_readable
+from longsearch.indexer.extract.formats import is_readable, reader_version
 from longsearch.indexer.ignore import IGNORE_FILE, IgnoreRules, is_skipped, parse_rules
 from longsearch.indexer.sources.source import hash_file
 from longsearch.indexer.walk import Listing, WalkProblem
@@ -135,7 +135,8 @@ def _stamp(path: str, info: Mapping[str, Any]) -> FileStamp:
     """The stamp of an object. The tag stands in for the inode, with the name: no two objects count as one moved."""
     tag = next((str(info[name]) for name in _TAGS if info.get(name) is not None), "")
     digest = hashlib.blake2b(f"{path}\0{tag}".encode("utf-8", "surrogateescape"), digest_size=8).digest()
-    return FileStamp(path, int(info.get("size") or 0), _changed_ns(info), int.from_bytes(digest) or 1)
+    size, number = int(info.get("size") or 0), int.from_bytes(digest) or 1
+    return FileStamp(path, size, _changed_ns(info), number, reader_version(path))
 
 
 def _changed_ns(info: Mapping[str, Any]) -> int:

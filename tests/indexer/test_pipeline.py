@@ -9,6 +9,7 @@ import pytest
 from longsearch.engine.errors import LongsearchError, ModelError
 from longsearch.engine.index.opening import open_index
 from longsearch.engine.types.progress import FileStatus
+from longsearch.indexer.extract import formats
 from longsearch.indexer.extract.reader import ExtractorProcess
 from longsearch.indexer.pipeline import Pipeline, ReadSummary
 from longsearch.indexer.sources import source
@@ -24,6 +25,27 @@ def test_new_files_become_current_and_a_second_run_does_nothing(bench: Bench) ->
     read = bench.encoder.tokens_read
     assert bench.run() == ReadSummary(0, 0, 0, 0, (), finished=True)
     assert bench.encoder.tokens_read == read == 24
+
+
+def test_files_of_a_format_whose_reader_has_learnt_more_are_read_again_once(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = bench.root / "a.html"
+    page.write_text("<p>The mill is closed.</p>")
+    page.with_name("copy.html").write_bytes(page.read_bytes())
+    bench.write("b.txt")
+    with monkeypatch.context() as before:
+        before.setattr(formats, "_READER_VERSIONS", {})
+        bench.run()
+    with bench.store.changing() as db:
+        db.execute("UPDATE contents SET title = 'as an older reader named it' WHERE title = ''")
+    os.utime(page, ns=(1, 1))  # a new time alone does not hide that the reader is newer
+    read = bench.encoder.tokens_read
+    assert bench.run() == ReadSummary(2, 0, 0, 0, (), finished=True)
+    assert bench.encoder.tokens_read == read  # the text is as before
+    assert bench.run() == ReadSummary(0, 0, 0, 0, (), finished=True)
+    with bench.store.reading() as db:
+        assert db.execute("SELECT count(*) FROM contents WHERE title LIKE 'as an older%'").get == 0
 
 
 def test_an_index_follows_the_excerpt_weight_of_its_model_without_reading_anew(bench: Bench) -> None:

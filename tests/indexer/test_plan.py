@@ -1,5 +1,6 @@
 """Planning: whatever has happened on the disk, a catalogue that carries out the plan equals the disk."""
 
+from dataclasses import replace
 from itertools import groupby
 
 import pytest
@@ -39,6 +40,13 @@ def test_new_files_are_read_in_the_order_of_their_names() -> None:
 )
 def test_a_file_whose_size_time_or_inode_changed_is_read(changed: FileStamp) -> None:
     assert plan(listing(changed), catalogue(A)) == [Read(changed)]
+
+
+def test_a_file_is_read_again_when_the_reader_of_its_format_has_learnt_more() -> None:
+    newer = replace(A, reader_version=2)
+    assert newer == A
+    assert plan(listing(newer, B), catalogue(A, B)) == [Read(newer)]
+    assert plan(listing(A, B), catalogue(newer, B)) == []  # an older longsearch changes nothing
 
 
 def test_a_failed_file_is_read_again_when_it_has_changed() -> None:
