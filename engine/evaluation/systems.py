@@ -3,9 +3,10 @@
 Spans are passages or whole documents. A document's rank is that of its best span.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.evaluation.bench import Bench
@@ -20,6 +21,7 @@ from longsearch.engine.evaluation.ranked_spans import (
 from longsearch.engine.evaluation.vector_cache import VectorCache
 from longsearch.engine.search.fusion import best_first, combine, trust, words_in_document
 
+_FUSED_DEPTH, _K = 200, 60
 System = Callable[[Bench], Ranked]
 
 
@@ -87,6 +89,12 @@ def minilm_hybrid(bench: Bench) -> Ranked:
     return _combined(minilm_passages(bench), bench.window_words)
 
 
+def minilm_hybrid_by_rank(bench: Bench) -> Ranked:
+    """Baseline: reciprocal rank fusion of MiniLM and BM25 over passages of 120 words."""
+    pairs = zip(minilm_passages(bench).rows, bench.window_words.rows, strict=True)
+    return ranked_by(bench.windows, [fused(pair) for pair in pairs])
+
+
 ME5 = ("me5", "me5-hybrid")
 OURS: dict[str, System] = {
     "meaning": meaning,
@@ -102,6 +110,7 @@ BASELINES: dict[str, System] = {
     "minilm": minilm_passages,
     "minilm-mean": minilm_mean,
     "minilm-hybrid": minilm_hybrid,
+    "minilm-rrf": minilm_hybrid_by_rank,
 }
 
 
@@ -126,6 +135,19 @@ def me5_systems(me5: Callable[[], E5], folder: str, cache: VectorCache) -> dict[
         return _combined(by_vectors(bench.windows, passages, queries), bench.window_words)
 
     return dict(zip(ME5, (alone, mixed), strict=True))
+
+
+def fused(rankings: Sequence[NDArray[np.int64]]) -> list[tuple[int, float]]:
+    """Fuse the first 200 rows of rankings; return (row, score), best first: 1.0 for a row that is first in all.
+
+    Cormack, Clarke and Buettcher, "Reciprocal rank fusion outperforms Condorcet and individual rank learning
+    methods", SIGIR 2009: score(d) = sum over rankings of 1 / (k + rank of d), with k = 60.
+    """
+    scores: dict[int, float] = {}
+    for ranking in rankings:
+        for rank, row in enumerate(ranking[:_FUSED_DEPTH].tolist(), start=1):
+            scores[row] = scores.get(row, 0.0) + (_K + 1) / (_K + rank) / len(rankings)
+    return best_first(scores)
 
 
 def _combined(meaning: Ranked, words: Ranked) -> Ranked:

@@ -1,9 +1,9 @@
 """Combines scores into one ranking. Pure arithmetic; knows no index.
 
 `combine` is a weighted sum of two scores, each normalised by its theoretical range (Bruch, Gai, Ingber, "An Analysis of
-Fusion Functions for Hybrid Retrieval", TOIS 2023). The alternative is to fuse by rank alone
-(`engine.evaluation.rank_fusion`), which ignores how well a passage matches. On eight dev sets the nDCG@10 of MiniLM and
-BM25 is .865 with the weighted sum, .841 with rank fusion and .812 by words alone.
+Fusion Functions for Hybrid Retrieval", TOIS 2023). The alternative is to fuse by rank alone (`minilm-rrf` of
+`engine.evaluation.systems`), which ignores how well a passage matches. On eight dev sets the nDCG@10 of MiniLM and BM25
+is .865 with the weighted sum, .841 with rank fusion and .812 by words alone.
 """
 
 from collections.abc import Mapping

@@ -73,7 +73,7 @@ class QueryWeights:
 def open_query_weights(folder: Path, config: Mamba2Config) -> QueryWeights | None:
     """Open a checkpoint, or return None if its tensors have other names, shapes or formats than this module reads.
 
-    Then `engine.models.weights.load_model` reads it, or says what is wrong. Raises ModelError if a file is damaged.
+    Then `engine.models.weights.load_mamba2` reads it, or says what is wrong. Raises ModelError if a file is damaged.
     """
     try:
         tensors = dict(_tensors(weight_files(folder)))

@@ -3,6 +3,7 @@
 from typing import ClassVar
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,7 +12,7 @@ from longsearch.engine.evaluation.datasets import Dataset, EvalDocument, EvalQue
 from longsearch.engine.evaluation.our_vectors import OurVectors, first_dims
 from longsearch.engine.evaluation.ranked_spans import Spans, by_vectors, word_windows
 from longsearch.engine.evaluation.scoring import document_gains, score_system, span_gains
-from longsearch.engine.evaluation.systems import BASELINES, OURS, Bench
+from longsearch.engine.evaluation.systems import BASELINES, OURS, Bench, fused
 from longsearch.engine.evaluation.vector_cache import VectorCache
 from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.types.documents import Passage
@@ -155,3 +156,9 @@ def test_dot_products_of_first_dimensions_are_their_cosines(dim, seed):
     assert not short[1].any()
     a, b = vectors[0, :dim], vectors[2, :dim]
     assert abs(short[0] @ short[2] - a @ b / np.linalg.norm(a) / np.linalg.norm(b)) < 1e-5
+
+
+def test_ranks_are_fused_as_in_the_paper_and_scores_are_shares_of_the_highest() -> None:
+    scores = dict(fused([np.array([1, 2]), np.array([2, 3])]))
+    assert scores == pytest.approx({2: (1 / 62 + 1 / 61) / (2 / 61), 1: (1 / 61) / (2 / 61), 3: (1 / 62) / (2 / 61)})
+    assert fused([np.array([7, 8]), np.array([7, 9])])[0] == (7, pytest.approx(1.0))
