@@ -68,6 +68,16 @@ def test_no_test_sleeps_or_asserts_how_long_something_took() -> None:
     assert [name(path) for path in tests if re.search(timing, path.read_text("utf-8"), re.MULTILINE)] == []
 
 
+def test_the_map_of_the_house_names_functions_that_exist() -> None:
+    text = (REPOSITORY / "CONTRIBUTING.md").read_text("utf-8")
+    steps = re.findall(r"^\| `([\w/]+\.py)` `(\w+)` \|", text, re.MULTILINE)
+    assert len(steps) > 20
+    known = {(name(path), node.name) for path, node in functions()}
+    assert [step for step in steps if step not in known] == []
+    others = re.findall(r"`((?:app|engine|indexer|tui)/[\w/]+\.py)`", text)
+    assert [path for path in others if not (REPOSITORY / path).is_file()] == []
+
+
 def test_one_module_understands_queries_and_knows_the_stop_words() -> None:
     assert found(r"^_?STOP_WORDS\b.*=") == ["engine/languages/stop_words.py"]
     assert found(r"^def parse\(text: str") == ["engine/query_language/query.py"]
