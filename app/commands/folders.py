@@ -11,6 +11,7 @@ from longsearch.app.commands.actions import add_actions, add_json, is_confirmed
 from longsearch.engine.amounts import counted, duration
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.printable import printable
+from longsearch.engine.unread import NONE_READ
 
 if TYPE_CHECKING:
     from longsearch.engine.types.results import Folder
@@ -109,7 +110,7 @@ def _line(row: dict[str, Any]) -> str:
     """Return a folder as a line or two of text."""
     from longsearch.app.paths import shown_path
 
-    model = f"{row['model']} model" if row["model"] else "not read for its meaning yet"
+    model = f"{row['model']} model" if row["model"] else NONE_READ
     facts = [counted(row["documents"], "document"), f"{row['bytes'] / 1e6:,.1f} MB", model]
     if row["indexed_at"] is not None:
         facts.append(f"indexed {duration(max(time.time() - row['indexed_at'], 0))} ago")

@@ -11,6 +11,7 @@ from longsearch.app.commands.results import metadata_as_json
 from longsearch.app.commands.search import add_folder_options
 from longsearch.engine.amounts import counted
 from longsearch.engine.printable import printable
+from longsearch.engine.unread import unread
 
 if TYPE_CHECKING:
     from longsearch.engine.types.documents import MetadataValue
@@ -216,7 +217,7 @@ def _in_short(files: "Sequence[FileReport]") -> "Iterator[str]":
     if len(waiting) > _SHOWN_WAITING:
         yield f"waiting  {len(waiting) - _SHOWN_WAITING:,} more; to see them: longsearch status --all"
     if waiting:
-        yield "         searchable by words only; the daemon or longsearch index will read their meaning"
+        yield f"         {unread('these files', 2)}: words find them; the daemon or longsearch index reads on"
     for status in (FileStatus.PARTIAL, FileStatus.FAILED):
         yield from (describe(file) for file in files if file.status is status)
 

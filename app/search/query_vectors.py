@@ -11,6 +11,7 @@ from longsearch.engine.arrays import Vectors
 from longsearch.engine.errors import LongsearchError, in_words
 from longsearch.engine.index.index import Index
 from longsearch.engine.types.results import SearchMode
+from longsearch.engine.unread import NONE_READ
 
 VectorSource = Callable[..., QueryVector]
 """Encodes a query's text with an instruction (None: the model's own), by the `model` of a folder that has one."""
@@ -103,7 +104,7 @@ def query_vector(index: Index, text: str, instruction: str, source: FolderSource
 def check_read(index: Index) -> None:
     """Raise LongsearchError if no document has vectors."""
     if not index.model:
-        raise LongsearchError("no document has been read for its meaning yet", "wait a moment, or search for words")
+        raise LongsearchError(NONE_READ, "wait a moment, or search for words")
 
 
 def comparable(vector: QueryVector | LongsearchError, index: Index) -> QueryVector:

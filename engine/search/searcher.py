@@ -38,6 +38,7 @@ from longsearch.engine.store.excerpts import Nearest
 from longsearch.engine.store.segments.allowed import Allowed
 from longsearch.engine.store.vectors import K_MAX
 from longsearch.engine.types.results import DocumentHit, SearchMode, SearchResults
+from longsearch.engine.unread import NONE_READ, unread
 
 # Candidates per list. KNN at 100k passages takes 0.1 s for 200 and 0.35 s for 4,096. On ten dev sets (39,844 passages)
 # 200 candidates by vector find 99 % of the top ten documents that all passages would find, and 50 find 95.5 %.
@@ -184,9 +185,9 @@ def _note(plans: Sequence[Plan], asked_of: _Asked) -> str:
     query, indexes = plans[0].request.query, [plan.index for plan in plans]
     by_meaning_in = [index for index, vector in asked_of if vector is not None]
     n_waiting = sum(index.n_waiting for index in by_meaning_in if index.model)
-    note = f"{counted(n_waiting, 'document')} cannot be searched by meaning yet" if n_waiting else ""
+    note = unread(counted(n_waiting, "document"), n_waiting) if n_waiting else ""
     if by_meaning_in and not any(index.model for index in by_meaning_in):
-        note = "No document has vectors yet"
+        note = NONE_READ
     if query.filters and all(plan.admits_no_document for plan in plans):
         note = f"No {'document' if query.conditions else 'file'} matches {query.filters}"
     notes = [*query.notes, note]

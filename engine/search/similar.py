@@ -24,6 +24,7 @@ from longsearch.engine.search.ranking import PASSAGES_SHOWN, RankedDocument
 from longsearch.engine.search.retrieval import allowed_documents
 from longsearch.engine.store import documents
 from longsearch.engine.types.results import PassageSimilarity, SearchMode, SearchResults
+from longsearch.engine.unread import unread
 
 
 def similar_to_document(index: Index, document_id: int, k: int = 10, under: str = "") -> SearchResults:
@@ -41,7 +42,7 @@ def title_and_vector(index: Index, document_id: int) -> tuple[str, Vectors]:
     vector = index.backend.vector_of_document(document_id)
     if vector is None:
         hint = "wait until it has been read: `longsearch status` shows the progress"
-        raise LongsearchError(f"{title} has not been read for its meaning yet", hint)
+        raise LongsearchError(unread(title), hint)
     return title, vector
 
 
@@ -65,7 +66,7 @@ def similar_to_vector(
     near = [(id_, min(1.0, cosine)) for id_, cosine in found if id_ != without and cosine >= LEAST_SCORE][:k]
     ranked = [RankedDocument(id_, cosine, _nearest_passages(index, id_, vector)) for id_, cosine in near]
     hits = to_hits(index, file_filter, ranked, {})
-    note = f"{counted(index.n_waiting, 'document')} cannot be compared yet" if index.n_waiting else ""
+    note = unread(counted(index.n_waiting, "document"), index.n_waiting) if index.n_waiting else ""
     took_ms = (time.perf_counter() - started) * 1000
     return SearchResults("", SearchMode.MEANING, "", took_ms, hits, note, similar_to=title)
 

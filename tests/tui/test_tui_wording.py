@@ -52,7 +52,7 @@ def test_readiness_has_a_sentence_for_every_status_of_the_index() -> None:
     assert readiness(replace(EMPTY, activity="looking through the folder")) == "looking through the folder…"
     assert readiness(replace(EMPTY, n_files=7)) == "The index is being built: none of 7 files can be searched yet."
     assert readiness(DONE) == "480 documents ready."
-    assert readiness(INDEXING) == "337 documents ready, 206 of them by words only so far."
+    assert readiness(INDEXING) == "337 documents ready; 206 have not been read for their meaning yet."
     assert not_ready(INDEXING) == "143 files still to be read. 2 files could not be read: F3 says why."
     assert not_ready(replace(DONE, n_files=480, n_failed=0)) == not_ready(EMPTY) == not_ready(None) == ""
 

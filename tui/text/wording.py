@@ -12,6 +12,7 @@ from longsearch.engine.errors import LongsearchError
 from longsearch.engine.languages.names import name_of
 from longsearch.engine.types.progress import FileReport, FileStatus, IndexProgress, ScannedPages
 from longsearch.engine.types.results import ChanceLevel, DocumentHit, SearchMode, SearchResults
+from longsearch.engine.unread import unread
 from longsearch.tui.text.display import shown
 
 BELOW_BY_CHANCE = "── below: no better than chance ──"
@@ -99,7 +100,7 @@ def readiness(progress: IndexProgress | None) -> str:
         return shown(f"{progress.activity}…") if progress.activity else "There are no documents in this folder."
     if not ready:
         return f"The index is being built: none of {counted(progress.n_files, 'file')} can be searched yet."
-    by_words = f", {progress.n_waiting:,} of them by words only so far" if progress.n_waiting else ""
+    by_words = f"; {unread(f'{n:,}', n)}" if (n := progress.n_waiting) else ""
     return f"{counted(ready, 'document')} ready{by_words}."
 
 

@@ -13,6 +13,7 @@ from longsearch.engine.errors import QueryError
 from longsearch.engine.search import searcher
 from longsearch.engine.store.store import Store
 from longsearch.engine.types.results import SearchMode, Term
+from longsearch.engine.unread import NONE_READ
 from tests.engine.search.search_helpers import add, names, search, toward
 from tests.engine.store.store_helpers import DIM, ROOT
 
@@ -123,7 +124,7 @@ def test_an_index_without_any_model_is_searched_by_words(tmp_path: Path) -> None
     with Store.open(tmp_path / "other.db", root=ROOT) as store:
         add(store, "a.pdf", ["apples"])
         results = search(store, "apples", HYBRID, toward(1))
-        assert (results.mode, names(results), results.note) == (WORDS, ["a.pdf"], "No document has vectors yet")
+        assert (results.mode, names(results), results.note) == (WORDS, ["a.pdf"], NONE_READ)
         assert search(store, "apples", MEANING, toward(1)).hits == ()
 
 
@@ -132,7 +133,7 @@ def test_the_note_counts_documents_that_wait_for_vectors(store: Store) -> None:
     add(store, "b.pdf", ["apples too"])
     results = search(store, "apples", HYBRID, toward(1))
     assert (results.mode, set(names(results))) == (HYBRID, {"a.pdf", "b.pdf"})
-    assert results.note == "1 document cannot be searched by meaning yet"
+    assert results.note == "1 document has not been read for its meaning yet"
     assert search(store, "apples", WORDS).note == ""
 
 

@@ -63,9 +63,9 @@ def test_documents_without_similarity_are_not_listed(store: Store) -> None:
 def test_the_note_counts_documents_without_vectors(store: Store) -> None:
     own = add(store, "a.pdf", ["A."], [toward(1)])
     add(store, "b.pdf", ["B."])
-    assert similar_to_document(store, own).note == "1 document cannot be compared yet"
+    assert similar_to_document(store, own).note == "1 document has not been read for its meaning yet"
     add(store, "c.pdf", ["C."])
-    assert similar_to_document(store, own).note == "2 documents cannot be compared yet"
+    assert similar_to_document(store, own).note == "2 documents have not been read for their meaning yet"
 
 
 def test_a_document_without_a_vector_raises_an_error(store: Store) -> None:

@@ -226,7 +226,7 @@ def test_the_note_counts_the_documents_of_all_folders_that_wait(tmp_path: Path) 
         for store in stores:
             add(store, "a.md", [f"apple {store.path.name}"])
             add(store, "b.md", [f"pear {store.path.name}"], [toward(1)])
-        assert search(stores, "apple", HYBRID, toward(1)).note == "2 documents cannot be searched by meaning yet"
+        assert search(stores, "apple", HYBRID, toward(1)).note == "2 documents have not been read for their meaning yet"
         assert search(stores, "apple in:nowhere", WORDS).note == "No file matches in:nowhere"
 
 
