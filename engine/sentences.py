@@ -1,0 +1,92 @@
+"""Cuts a text into whole sentences, in the language of its document. Pure: text in, spans out.
+
+A block is cut first: a paragraph, a heading, an item of a list, a row of a table. Then `sentencex` (Wikimedia, MIT)
+finds the ends of sentences inside it, by the language's abbreviations and marks. A line break inside a paragraph ends
+no sentence: PDFs and mail break lines anywhere.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from sentencex import get_sentence_boundaries
+
+
+Span = tuple[int, int]
+"""(start, stop) in characters."""
+
+_ITEM = re.compile(r"\s*(?:[-*+•‣◦▪●■–—·]|\(?(?:\d{1,3}(?:\.\d{1,3})*|[A-Za-z]|[ivxIVX]{1,5})[.)]|\d{1,3}(?:\.\d{1,3})+)\s+\S")
+_HEADING = re.compile(r"\s*#{1,6}\s")
+_ROW = re.compile(r"[^\n]*(?:\t|\s\|\s)|\s*\|")
+_GOES_ON = re.compile(r"[,\-–—(\[]\s*$")
+_CAPITAL = re.compile(r"[\"'“‘«(\[¿¡]*[A-ZÀ-ÞΑ-ΩА-Я]")
+# an abbreviation that sentencex does not know, before a number or a small letter: "vol. 2", "5 Mio. Euro" does not end
+_ABBREVIATION = re.compile(r"(?<![\w.])[^\W\d_]{1,4}\.\s*$")
+_SMALL_OR_NUMBER = re.compile(r"[a-zà-ÿа-я0-9]")
+_AFTER_SPEECH = re.compile(r"[」』]\s*$")
+_CARRIES_SPEECH_ON = re.compile(r"[とっな]")
+_SHORT = 0.6  # a line shorter than this share of the longest that stands out before a capital: a heading, not a wrap
+
+
+def cut_sentences(text: str, language: str = "en") -> list[Span]:
+    """(start, stop) of each sentence, heading, list item and table row of `text`, in order, without white space.
+
+    `language`: the ISO 639 code of the document, "" if it is unclear. What holds no letter or digit is no sentence.
+    """
+    return [
+        (start, stop)
+        for block in _blocks(text)
+        for start, stop in _sentences(text, *block, language or "en")
+        if any(map(str.isalnum, text[start:stop]))
+    ]
+
+
+def _blocks(text: str) -> Iterator[Span]:
+    """Yield the spans of paragraphs, headings, list items and table rows."""
+    lines = [match.span() for match in re.finditer(r"[^\n]+", text)]
+    if not lines:
+        return
+    longest = max(stop - start for start, stop in lines)
+    first = lines[0][0]
+    for (start, stop), (following, its_stop) in pairwise(lines):
+        line, after = text[start:stop], text[following:its_stop]
+        if "\n" in text[stop + 1 : following] or _starts_block(line, after, longest):
+            yield first, stop
+            first = following
+    yield first, lines[-1][1]
+
+
+def _starts_block(line: str, after: str, longest: int) -> bool:
+    """Whether the line `after` begins a block of its own, and does not carry on `line`."""
+    if not line.strip() or not after.strip() or _ITEM.match(after) or _HEADING.match(after) or _HEADING.match(line):
+        return True
+    if _ROW.match(line) or _ROW.match(after):
+        return True
+    is_short = len(line.rstrip()) < _SHORT * longest
+    return is_short and not _GOES_ON.search(line) and bool(_CAPITAL.match(after.lstrip()))
+
+
+def _sentences(text: str, start: int, stop: int, language: str) -> Iterator[Span]:
+    """Yield the sentences of a block."""
+    block = text[start:stop]
+    flat = block.replace("\n", " ")  # sentencex would take two line breaks for the end of a paragraph
+    spans = [(found["start_index"], found["end_index"]) for found in get_sentence_boundaries(language, flat)]
+    merged: list[Span] = []
+    for span in spans:
+        if merged and _goes_on(flat[slice(*merged[-1])], flat[slice(*span)]):
+            merged[-1] = (merged[-1][0], span[1])
+        else:
+            merged.append(span)
+    for first, last in merged:
+        own = block[first:last]
+        yield start + first + len(own) - len(own.lstrip()), start + first + len(own.rstrip())
+
+
+def _goes_on(sentence: str, following: str) -> bool:
+    """Whether `following` is the rest of `sentence`, which sentencex took for a whole one."""
+    rest = following.lstrip()
+    if not sentence.strip() or not rest:
+        return True
+    if _AFTER_SPEECH.search(sentence):
+        return bool(_CARRIES_SPEECH_ON.match(rest))
+    return bool(_ABBREVIATION.search(sentence) and _SMALL_OR_NUMBER.match(rest))
