@@ -11,17 +11,19 @@ from itertools import pairwise
 
 from sentencex import get_sentence_boundaries
 
-
 Span = tuple[int, int]
 """(start, stop) in characters."""
 
-_ITEM = re.compile(r"\s*(?:[-*+•‣◦▪●■–—·]|\(?(?:\d{1,3}(?:\.\d{1,3})*|[A-Za-z]|[ivxIVX]{1,5})[.)]|\d{1,3}(?:\.\d{1,3})+)\s+\S")
+_ITEM = re.compile(
+    r"\s*(?:[-*+•‣◦▪●■–—·]|\(?(?:\d{1,3}(?:\.\d{1,3})*|[A-Za-z]|[ivxIVX]{1,5})[.)]|\d{1,3}(?:\.\d{1,3})+)\s+\S"
+)
 _HEADING = re.compile(r"\s*#{1,6}\s")
 _ROW = re.compile(r"[^\n]*(?:\t|\s\|\s)|\s*\|")
 _GOES_ON = re.compile(r"[,\-–—(\[]\s*$")
 _CAPITAL = re.compile(r"[\"'“‘«(\[¿¡]*[A-ZÀ-ÞΑ-ΩА-Я]")
 # an abbreviation that sentencex does not know, before a number or a small letter: "vol. 2", "5 Mio. Euro" does not end
 _ABBREVIATION = re.compile(r"(?<![\w.])[^\W\d_]{1,4}\.\s*$")
+_INITIAL = re.compile(r"(?<!\w)[^\W\d_a-z]\.\s*$")
 _SMALL_OR_NUMBER = re.compile(r"[a-zà-ÿа-я0-9]")
 _AFTER_SPEECH = re.compile(r"[」』]\s*$")
 _CARRIES_SPEECH_ON = re.compile(r"[とっな]")
@@ -37,8 +39,12 @@ def cut_sentences(text: str, language: str = "en") -> list[Span]:
         (start, stop)
         for block in _blocks(text)
         for start, stop in _sentences(text, *block, language or "en")
-        if any(map(str.isalnum, text[start:stop]))
+        if _has_word(text[start:stop])
     ]
+
+
+def _has_word(text: str) -> bool:
+    return any(map(str.isalnum, text))
 
 
 def _blocks(text: str) -> Iterator[Span]:
@@ -58,7 +64,12 @@ def _blocks(text: str) -> Iterator[Span]:
 
 def _starts_block(line: str, after: str, longest: int) -> bool:
     """Whether the line `after` begins a block of its own, and does not carry on `line`."""
-    if not line.strip() or not after.strip() or _ITEM.match(after) or _HEADING.match(after) or _HEADING.match(line):
+    if (
+        not (_has_word(line) and _has_word(after))
+        or _ITEM.match(after)
+        or _HEADING.match(after)
+        or _HEADING.match(line)
+    ):
         return True
     if _ROW.match(line) or _ROW.match(after):
         return True
@@ -89,4 +100,6 @@ def _goes_on(sentence: str, following: str) -> bool:
         return True
     if _AFTER_SPEECH.search(sentence):
         return bool(_CARRIES_SPEECH_ON.match(rest))
+    if _INITIAL.search(sentence):
+        return True
     return bool(_ABBREVIATION.search(sentence) and _SMALL_OR_NUMBER.match(rest))

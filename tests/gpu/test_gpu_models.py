@@ -101,7 +101,7 @@ def test_a_pass_resumes_from_a_state_saved_on_the_gpu(gpu: torch.device, folder:
     whole, _ = read(model, ids, 2 * Q)
     _, state = read(model, ids[: 4 * Q], 2 * Q)
     borders = Borders.from_characters(np.arange(0), [], [])
-    data = to_bytes(PassState(state, 4 * Q, 0, ()), ids, borders)
+    data = to_bytes(PassState(state, 4 * Q, 0, ()), ids, borders, lambda *_: ())
     resumed = from_bytes(data, str(gpu), Mamba2State)
     (rest, _), *_ = list(run_vertically(model, ids[4 * Q :], 2 * Q, gpu, resumed.model))
     assert difference(rest, whole[4 * Q :]) < 1e-6

@@ -1,0 +1,77 @@
+"""Sentences are cut whole: in wrapped lines, headings, lists, tables, speech and other languages."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from longsearch.engine.sentences import cut_sentences
+
+MANUAL = """Maintenance of the boiler
+
+The boiler holds at most
+80 litres of water, see vol. 2. Press
+the valve slowly.
+- First, open the tap.
+- Then close it
+Pressure\t3 bar
+Limit\t4 bar
+Warranty
+The warranty lasts five years from the date on which the goods were
+delivered. It covers the pump (cf. Sec. 3). "Why?" he asked.
+
+3
+***
+"""
+
+
+def cut(text: str, language: str = "en") -> list[str]:
+    return [text[start:stop] for start, stop in cut_sentences(text, language)]
+
+
+def test_headings_items_rows_and_wrapped_sentences_are_each_one() -> None:
+    assert cut(MANUAL) == [
+        "Maintenance of the boiler",
+        "The boiler holds at most\n80 litres of water, see vol. 2.",
+        "Press\nthe valve slowly.",
+        "- First, open the tap.",
+        "- Then close it",
+        "Pressure\t3 bar",
+        "Limit\t4 bar",
+        "Warranty",
+        "The warranty lasts five years from the date on which the goods were\ndelivered.",
+        "It covers the pump (cf. Sec. 3).",
+        '"Why?" he asked.',
+        "3",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("language", "sentences"),
+    [
+        ("en", ["Dr. Smith et al. found 3.5 % of U.S. users, e.g. Fig. 3.", "No. 5 is here."]),
+        ("de", ["Der 3. Oktober ist z. B. ein Feiertag.", "Am 1. Mai war Prof. Dr. Müller da."]),
+        ("fr", ["M. Dupont est parti.", "Où est-il ?"]),
+        ("ar", ["هل هذا صحيح؟", "نعم."]),
+        ("hi", ["यह एक वाक्य है।", "दूसरा वाक्य।"]),
+    ],
+)
+def test_abbreviations_and_marks_of_a_language_end_no_sentence_too_soon(language: str, sentences: list[str]) -> None:
+    assert cut(" ".join(sentences), language) == sentences
+
+
+def test_japanese_speech_stays_with_the_verb_that_says_it() -> None:
+    assert cut("「本当？」と彼は聞いた。はい。", "ja") == ["「本当？」と彼は聞いた。", "はい。"]
+
+
+@given(
+    st.text(alphabet=st.sampled_from('ab A.\n\t|-1)。「」と ,"é\u0301\U0001d4b3'), max_size=200),
+    st.sampled_from(["en", "ja", ""]),
+)
+def test_sentences_are_in_order_apart_trimmed_and_hold_every_letter(text: str, language: str) -> None:
+    spans = cut_sentences(text, language)
+    assert all(0 <= start < stop <= len(text) for start, stop in spans)
+    assert all(stop <= after for (_, stop), (after, _) in pairwise(spans))
+    assert all(text[start:stop] == text[start:stop].strip() for start, stop in spans)
+    assert sum(map(str.isalnum, text)) == sum(sum(map(str.isalnum, text[start:stop])) for start, stop in spans)
