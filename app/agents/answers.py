@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from longsearch.app.agents.addresses import address
-from longsearch.app.agents.shelf import Shelf
+from longsearch.app.agents.readable_folders import ReadableFolders
 from longsearch.app.daemon import daemon_control
 from longsearch.app.folders.listing import fingerprint_and_time
 from longsearch.app.paths import index_path, shown_path
@@ -29,7 +29,7 @@ def readable(text: str) -> str:
     return "\n".join(map(printable, text.split("\n")))  # line by line: most lines need no look at each character
 
 
-def from_hit(hit: DocumentHit, shelf: Shelf, folder: Folder, n_passages: int) -> Json:
+def from_hit(hit: DocumentHit, readable_folders: ReadableFolders, folder: Folder, n_passages: int) -> Json:
     """Return a hit with its best passages."""
     path = _relative(hit.path, folder)
     return {
@@ -41,7 +41,7 @@ def from_hit(hit: DocumentHit, shelf: Shelf, folder: Folder, n_passages: int) ->
         "score": round(hit.score, 4),
         "level": hit.level.value if hit.level else None,
         "language": hit.language or None,
-        "freshness": shelf.freshness(folder, path),
+        "freshness": readable_folders.freshness(folder, path),
         "metadata": [[value.field, printable(value.value)] for value in hit.metadata if value.field != "title"],
         "passages": [_from_passage(passage, hit.path) for passage in hit.passages[:n_passages]],
         **({"why": reason_lines(hit)} if hit.reason else {}),
@@ -64,7 +64,7 @@ def _from_passage(passage: PassageHit, path: str) -> Json:
     return found
 
 
-def from_quotation(one: Quotation, shelf: Shelf, folder: Folder) -> Json:
+def from_quotation(one: Quotation, readable_folders: ReadableFolders, folder: Folder) -> Json:
     """Return a place that says a quotation."""
     path = _relative(one.path, folder)
     return {
@@ -80,11 +80,11 @@ def from_quotation(one: Quotation, shelf: Shelf, folder: Folder) -> Json:
         "text": readable(one.text),
         "similarity": round(one.similarity, 4),
         "verbatim": one.is_verbatim,
-        "freshness": shelf.freshness(folder, path),
+        "freshness": readable_folders.freshness(folder, path),
     }
 
 
-def from_news(search: SavedSearch, new: NewPassage, shelf: Shelf, folder: Folder) -> Json:
+def from_news(search: SavedSearch, new: NewPassage, readable_folders: ReadableFolders, folder: Folder) -> Json:
     """Return a new passage that answers a saved search."""
     path = _relative(new.path, folder)
     return {
@@ -97,7 +97,7 @@ def from_news(search: SavedSearch, new: NewPassage, shelf: Shelf, folder: Folder
         "level": new.level or None,
         "found_at": _iso(new.found_at),
         "text": readable(new.text),
-        "freshness": shelf.freshness(folder, path),
+        "freshness": readable_folders.freshness(folder, path),
     }
 
 

@@ -16,8 +16,8 @@ from pydantic import Field
 
 from longsearch.app.agents import addresses
 from longsearch.app.agents.answers import readable
+from longsearch.app.agents.readable_folders import ReadableFolders
 from longsearch.app.agents.reading import beginning
-from longsearch.app.agents.shelf import Shelf
 from longsearch.app.agents.tools import DEFAULT_TOKENS, MAX_RESULTS, MAX_TOKENS, Tools
 from longsearch.engine import __version__
 from longsearch.engine.errors import LongsearchError
@@ -52,11 +52,11 @@ Json = dict[str, Any]
 
 def make_server(only: Sequence[str] = (), tools: Tools | None = None) -> "MCPServer":
     """Return the server for all indexed folders, or for those named. Raises LongsearchError for an unknown name."""
-    tools = tools or Tools(Shelf(only))
+    tools = tools or Tools(ReadableFolders(only))
     server = _Server(
         "longsearch", title="longsearch", version=__version__, instructions=_INSTRUCTIONS, log_level="WARNING"
     )
-    server.shelf = tools.shelf
+    server.readable = tools.readable
     reads = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
     asked = _Asked(tools)
     for tool in (asked.search, asked.similar, asked.read, asked.outline, asked.where, asked.news, asked.status):
@@ -65,8 +65,8 @@ def make_server(only: Sequence[str] = (), tools: Tools | None = None) -> "MCPSer
     def document(folder: str, path: str) -> str:
         """The text of an indexed document, at most 20,000 tokens of it; the tool `read` reads on."""
         try:
-            place = tools.shelf.find(addresses.address(folder, path))
-            with tools.shelf.reading(place.folder) as index:
+            place = tools.readable.find(addresses.address(folder, path))
+            with tools.readable.reading(place.folder) as index:
                 return beginning(index, place.document_id, MAX_TOKENS)
         except LongsearchError as error:
             raise ResourceError(_said(error)) from error
@@ -78,7 +78,7 @@ def make_server(only: Sequence[str] = (), tools: Tools | None = None) -> "MCPSer
 class _Server(MCPServer):  # type: ignore[misc]  # the SDK is an extra, and mypy may not see it
     """Lists documents as resources when it is asked, because they come and go."""
 
-    shelf: Shelf
+    readable: ReadableFolders
 
     async def list_tools(self) -> list[Tool]:
         """Return the tools without the titles in their schemas, which repeat the names. An agent reads every word."""
@@ -88,7 +88,7 @@ class _Server(MCPServer):  # type: ignore[misc]  # the SDK is an extra, and mypy
     async def list_resources(self) -> list[Resource]:
         """Return the first documents of the folders; nothing before a folder is indexed."""
         try:
-            rows = await run_sync(self.shelf.first_documents, _LISTED)
+            rows = await run_sync(self.readable.first_documents, _LISTED)
         except LongsearchError:
             return []
         return [Resource(uri=uri, name=title, title=title, mime_type="text/plain") for uri, title in rows]

@@ -11,7 +11,7 @@ from typing import Any
 from longsearch.app.agents import answers, budget, reading
 from longsearch.app.agents.addresses import address
 from longsearch.app.agents.answers import Json
-from longsearch.app.agents.shelf import Shelf
+from longsearch.app.agents.readable_folders import ReadableFolders
 from longsearch.app.daemon import daemon_control
 from longsearch.app.search.python_door import query_vector
 from longsearch.app.search.query_vectors import VectorSource
@@ -34,9 +34,9 @@ DEFAULT_TOKENS = 4_000
 class Tools:
     """The questions that an agent may ask. Every method may raise `LongsearchError`."""
 
-    def __init__(self, shelf: Shelf, source: VectorSource = query_vector) -> None:
+    def __init__(self, readable: ReadableFolders, source: VectorSource = query_vector) -> None:
         """`source` makes the vectors of queries: the daemon's model, or one opened here without a daemon."""
-        self.shelf, self._source = shelf, source
+        self.readable, self._source = readable, source
 
     def search(
         self,
@@ -51,7 +51,7 @@ class Tools:
         explain: bool = False,
     ) -> Json:
         """Search for passages that mean or say the query; `explain`: say why each hit has its score."""
-        folders = self.shelf.folders(folder)
+        folders = self.readable.folders(folder)
         asked = Question(query, SearchMode(mode), k=MAX_RESULTS, explain=explain)
         results = search(Scope(folders), asked, self._source).at_least(min_level)
         question = repr(("search", query, folder, mode, min_level))
@@ -61,8 +61,8 @@ class Tools:
         self, document: str, k: int = 10, passages: int = 1, max_tokens: int = DEFAULT_TOKENS, cursor: str = ""
     ) -> Json:
         """Find the documents most similar to one, each compared as a whole."""
-        place = self.shelf.find(document)
-        folders = self.shelf.folders()
+        place = self.readable.find(document)
+        folders = self.readable.folders()
         root = Path(place.folder.root)
         results = similar_to_document(Scope(folders), root, place.document_id, k=MAX_RESULTS)
         return self._paged(results, folders, repr(("similar", document)), k, passages, max_tokens, cursor)
@@ -76,15 +76,15 @@ class Tools:
         cursor: str = "",
     ) -> Json:
         """Read the text of a document: pages, what stands around an offset, or from its beginning."""
-        place = self.shelf.find(document)
-        with self.shelf.reading(place.folder) as index:
+        place = self.readable.find(document)
+        with self.readable.reading(place.folder) as index:
             part = reading.part(index, place.document_id, pages, around, max_tokens, cursor)
         return self._about(place.folder, place.path) | part
 
     def outline(self, document: str, max_tokens: int = DEFAULT_TOKENS, cursor: str = "") -> Json:
         """List the headings of a document with their pages and offsets."""
-        place = self.shelf.find(document)
-        with self.shelf.reading(place.folder) as index:
+        place = self.readable.find(document)
+        with self.readable.reading(place.folder) as index:
             found, rows = reading.outline(index, place.document_id)
         first = budget.place_of(cursor, document, 1)[0] if cursor else 0
         shown, rest = _fitting(rows[first:], max_tokens, lambda row: row)
@@ -93,10 +93,10 @@ class Tools:
 
     def where(self, quote: str, folder: str = "", k: int = 10, max_tokens: int = DEFAULT_TOKENS) -> Json:
         """Find the document and page that say a quotation, verbatim or nearly so."""
-        folders = self.shelf.folders(folder)
+        folders = self.readable.folders(folder)
         found, notes = quotations(Scope(folders), quote, k)
         by_root = {one.root: one for one in folders}
-        make = partial(answers.from_quotation, shelf=self.shelf)
+        make = partial(answers.from_quotation, readable_folders=self.readable)
         shown, rest = _fitting(found, max_tokens, lambda one: make(one, folder=by_root[one.root]))
         notes += [f"{len(found) - len(shown)} more places do not fit max_tokens"] if rest else []
         return {"quote": answers.readable(quote), "note": printable("; ".join(notes)), "places": shown}
@@ -104,11 +104,11 @@ class Tools:
     def news(self, name: str = "", max_tokens: int = DEFAULT_TOKENS) -> Json:
         """List the new passages that answer the person's saved searches; the person alone marks them as seen."""
         searches = SavedSearches()
-        by_root = {folder.root: folder for folder in self.shelf.folders()}
+        by_root = {folder.root: folder for folder in self.readable.folders()}
         wanted = [searches.named(name)] if name else searches.all()
         new = [(one, passage) for one in wanted for passage in one.news if passage.root in by_root]
         shown, rest = _fitting(
-            new, max_tokens, lambda row: answers.from_news(row[0], row[1], self.shelf, by_root[row[1].root])
+            new, max_tokens, lambda row: answers.from_news(row[0], row[1], self.readable, by_root[row[1].root])
         )
         note = f"{len(new) - len(shown)} more do not fit max_tokens" if rest else ""
         return {"note": note, "saved_searches": [printable(one.name) for one in wanted], "news": shown}
@@ -116,14 +116,14 @@ class Tools:
     def status(self) -> Json:
         """Say what is indexed, how far and how fresh, and whether a daemon keeps it current."""
         daemon = daemon_control.daemon_status()
-        folders = [answers.from_folder(folder, daemon) for folder in self.shelf.folders()]
+        folders = [answers.from_folder(folder, daemon) for folder in self.readable.folders()]
         return {"longsearch": __version__, "daemon_runs": daemon is not None, "folders": folders}
 
     def _about(self, folder: Folder, path: str) -> Json:
         return {
             "document": address(folder.name, path),
             "path": printable(str(Path(folder.root) / path)),
-            "freshness": self.shelf.freshness(folder, path),
+            "freshness": self.readable.freshness(folder, path),
         }
 
     def _paged(
@@ -141,7 +141,7 @@ class Tools:
         by_root = {folder.root: folder for folder in folders}
         hits = results.hits[first : first + k]
         shown, rest = _fitting(
-            hits, max_tokens, lambda hit: answers.from_hit(hit, self.shelf, by_root[hit.root], n_passages)
+            hits, max_tokens, lambda hit: answers.from_hit(hit, self.readable, by_root[hit.root], n_passages)
         )
         goes_on = bool(rest) or first + k < len(results.hits)
         daemon = daemon_control.daemon_status()

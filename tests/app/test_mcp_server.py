@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from longsearch.app.agents.shelf import Shelf
+from longsearch.app.agents.readable_folders import ReadableFolders
 from longsearch.app.agents.tools import Tools
 from longsearch.app.cli import main
 from tests.app.made_folders import make_folder, toward, vector_source
@@ -33,7 +33,7 @@ def notes(home: Path) -> Path:
 @asynccontextmanager
 async def asking(notes: Path) -> AsyncIterator[Any]:
     """A client of a server in this process."""
-    async with Client(make_server(tools=Tools(Shelf(), vector_source(toward(1))))) as client:
+    async with Client(make_server(tools=Tools(ReadableFolders(), vector_source(toward(1))))) as client:
         yield client
 
 

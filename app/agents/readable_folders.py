@@ -30,7 +30,7 @@ class Place:
     document_id: int
 
 
-class Shelf:
+class ReadableFolders:
     """The indexed folders that an agent may read."""
 
     def __init__(self, only: Sequence[str] = ()) -> None:
