@@ -1,4 +1,4 @@
-"""WIRING: joins the other packages into a program. This page is the glossary and the architecture of longsearch.
+"""APP: joins the other packages into a program. This page is the glossary and the architecture of longsearch.
 
 Glossary (one word, one meaning)
 
@@ -36,30 +36,65 @@ Glossary (one word, one meaning)
                     those on other machines that extract texts and run the model.
     retry           Reading a failed file again. A root that could not be indexed is *postponed* instead.
 
-Packages. Imports point down, and `import-linter` checks it:
+The house. Imports point down, and `import-linter` checks it: app > tui | indexer > engine.
 
-    app > tui | indexer > engine
+`app` joins the other packages into a program. Its rooms stand on eight floors; a room imports only lower ones:
 
-- `engine` (MEANING) turns text into vectors and finds it again: models, readouts, inference, store, index, search.
-  `engine.papers` is imported only for a model that needs it, `engine.training` and `engine.evaluation` only by their
-  commands.
-- `indexer` (FRESHNESS) keeps an index equal to the disk: walk, ignore, plan, extract, watch.
-- `tui` (SIGHT) is the terminal app. It imports no model, store or search of the engine.
-- `app` (WIRING) holds the command line, the paths, the daemon, and the backend that answers the terminal app.
+    8  commands     a module for each command: options in, exit code out
+    7  backend      answers the terminal app's calls, over one folder or over all
+       agents       the tools of the MCP server, which only read
+    6  daemon       the process that watches folders, indexes them and encodes queries; how others start and ask it
+       cluster      the same indexing by the workers of a Ray cluster
+       viewing      a hit's file in its viewer, its printed pages, the map and the strip of its passages
+       evidence     where kept passages stand now, how they are cited, and what is saved
+    5  indexing     the one recipe that brings an index in step with the disk: `index_folder`
+       search       the one service that answers questions, in a scope of one folder or several
+    4  folders      names, presence, locks and stores of the indexed folders; how one is forgotten
+    3  models       which model reads which folder; the one that this process holds, and its width
+       user_data    the person's own files: basket, history, saved searches and their news
+       cli          parses the command line and imports the one command that runs
+    2  settings     what a person can set, and what is in force
+    1  paths        where every file of longsearch lies
+       rpc          calls over a local socket
+       web          the guarded server of `longsearch serve`
 
-From a file to the index: The walk, or the listing of an object store (`indexer.sources`), lists the files, and the plan
-compares them with the index. A child process, which may be killed, extracts the text. The words are stored and can be
-searched at once. Then the tokens of the text pass through the model in vertical chunks, and the state is carried from
-slice to slice. One transaction stores the vectors of the passages, of their excerpts and of the whole document.
+`tui` is the terminal app. It imports no model, store or search:
+
+    screens, widgets, text (pure layout and wording), backend (the calls that `app.backend` answers), graphics
+
+`indexer` keeps an index equal to the disk:
+
+    walk, ignore, plan (pure), sources (folders, object stores), extract (a module for each format), pipeline, watch
+
+`engine` knows what text means:
+
+    models, readouts, inference     weights, how hidden states become vectors, documents and queries to vectors
+    store, index                    the writer's SQLite file and its segments; an open index, of SQLite or LanceDB
+    query_language, search          text to terms and filters; candidates, fusion, ranking, quotations, calibration
+    languages, citing, types        languages of texts and words; forms of citation; the types that all share
+    papers, training, evaluation    imported only for a model that needs them, and by their commands
+
+The way of a document into the index. `index_folder` opens the index for writing (`open_pipeline`), under its lock.
+`Pipeline.read` lists the files (`take_listing`, or the listing of an object store), compares them with the index
+(`plan`) and has child processes, which may be killed, extract the texts (`ExtractorPool.extract_all`).
+`Store.add_document` stores words: from then on they can be searched. `Pipeline.embed` passes the tokens through the
+model in vertical chunks (`Encoder.stream_many`), and carries the state from slice to slice. One transaction stores the
+vectors of the passages, of their excerpts and of the whole document. `calibrate_and_note_news` measures what chance
+reaches and asks the saved searches. If the folder is to have another model, the same is done in a second index file,
+and only then `finish_change` puts that in use.
+
+The way of a query. A command, `AppBackend`, `Tools` or the Python door asks `app.search.searching.search` a `Question`
+in a `Scope`. `opened` opens the index of each folder: `open_index` alone knows whether SQLite or LanceDB holds it.
+`parse` reads the text once. `vectors_of` has the daemon, or a model opened here, encode it with its instruction.
+`engine.search.searcher.search` takes the open indexes and the `SearchRequest`. BM25 scores passages by words, cosines
+score them by meaning (`candidates`). One score is made of the two (`both`), of the passage's nearest excerpt and of its
+document, and results are grouped by document (`group`). `with_levels` says what is better than chance. A result is
+shown at its page, with the passage lit and its excerpt brighter. For "more like this", the document's vector is
+compared with those of the other documents.
 
 Words: Each document has a language. English words are stemmed by FTS5, others by Snowball before they reach it, and
 scripts without spaces become pairs of characters (`engine.languages`). A query's word is looked up in the form that
 each language of the index gives it, unless it is a stop word of the query's language.
-
-From a query to the results: BM25 scores passages by words, at once. The model encodes the query with its instruction,
-and passages are scored by their vectors. These two scores are combined with the scores of the passage's nearest
-excerpt and of its document. Results are grouped by document and shown at the page, with the passage lit and its excerpt
-brighter. For "more like this", the document's vector is compared with those of the other documents.
 
 Models: A folder has a model, its own or the default (`app.models.folder_models`). When that changes, the folder is read
 into a second index file, and searches go on in the first until the second is complete. One model is in memory at a

@@ -1,1 +1,1 @@
-"""Lets agents search and read, and change nothing: tools, addresses of documents, budgets, and the MCP server."""
+"""AGENTS: lets agents search and read, and change nothing: tools, addresses, budgets, and the MCP server."""

@@ -1,1 +1,1 @@
-"""The indexed folders of a person: their names, whether they can be reached, and how to forget one."""
+"""FOLDERS: the indexed folders of a person: names, presence, locks, stores, and how one is forgotten."""
