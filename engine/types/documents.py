@@ -46,6 +46,8 @@ class DocumentText:
     """The pages whose text is from OCR, ascending."""
     n_scanned: int = field(default=0, compare=False)
     """Pages that show something and have no text: OCR could read them. The store keeps it with the file."""
+    page_labels: tuple[str, ...] = field(default=(), compare=False)
+    """The number or name that is printed on each page, such as "iv"; () if the file says no other ones than 1, 2, …"""
 
     def page_at(self, offset: int) -> int | None:
         """The page that holds the character at `offset`, or None if the format has no pages."""

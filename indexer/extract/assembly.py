@@ -30,6 +30,7 @@ from longsearch.indexer.extract.wire.protocol import (
     SCANNED,
     Described,
     FileText,
+    Inside,
     Message,
     Opened,
     Outline,
@@ -87,6 +88,10 @@ class PdfParts:
     """How OCR reads the pages without text; None: not at all."""
     scanned: set[int] = field(default_factory=set)
     """0-based index of each page that OCR could read."""
+    inside: list[Inside] = field(default_factory=list)
+    """What lies in the file and on no page."""
+    lost_inside: str = ""
+    """Why the rest of that could not be read, or ""."""
 
     @property
     def next_page(self) -> int:
@@ -108,6 +113,8 @@ class PdfParts:
                 self._take_page(message)
             case Outline():
                 self.outline = message
+            case Inside(page) if page < self.n_pages:
+                self._take_inside(message)
             case Described(metadata):
                 self.xmp = metadata
             case _:
@@ -126,6 +133,13 @@ class PdfParts:
         else:
             self.pages[page.index] = page
 
+    def _take_inside(self, message: Inside) -> None:
+        self.n_characters += len(message.text)
+        if self.n_characters > MAX_TEXT_CHARACTERS:
+            raise TextTooLongError(f"more than {MAX_TEXT_CHARACTERS:,} characters of text")
+        self.inside.append(message)
+        self.lost_inside = self.lost_inside or message.warning
+
     def lose(self, reason: str) -> None:
         """Record that the next page cannot be read."""
         self.lost[self.next_page] = reason
@@ -141,16 +155,39 @@ def assemble_pdf(parts: PdfParts, head_only: bool = False) -> Extraction:
     lines = [parts.pages[index].lines if index in parts.pages else () for index in range(parts.n_pages)]
     texts = ["".join(page).strip() for page in without_running_lines(lines)]
     n_without_text = sum(not has_words(text) for text in texts)
-    if n_without_text == parts.n_pages and not head_only:
+    whole, places = _with_what_lies_beside(parts, texts)
+    if not any(map(has_words, whole)) and not head_only:
         error = _no_text(parts)
         error.n_scanned = len(parts.scanned)
         raise error
-    text, page_starts = join_pages(texts)
-    headings = _headings(parts.outline, text, page_starts)
+    text, page_starts = join_pages(whole)
+    inner = (Heading(level, title, page_starts[page] + start) for page, level, title, start in places)
+    headings = tuple(sorted((*_headings(parts.outline, text, page_starts), *inner), key=lambda heading: heading.start))
     title, metadata = _described(parts, texts[0], text)
     ocr_pages = tuple(index + 1 for index, page in sorted(parts.pages.items()) if page.ocr_key and page.lines)
-    document = DocumentText(text, page_starts, title, headings, metadata, ocr_pages, len(parts.scanned))
+    scanned, labels = len(parts.scanned), _labels(parts)
+    document = DocumentText(text, page_starts, title, headings, metadata, ocr_pages, scanned, labels)
     return Extraction(document, *_reason_and_hint(parts, n_without_text))
+
+
+def _with_what_lies_beside(parts: PdfParts, texts: Sequence[str]) -> tuple[list[str], list[tuple[int, int, str, int]]]:
+    """Return the pages with notes and files inside, and (page, level, title, start on it) of their headings."""
+    whole = list(texts)
+    places: list[tuple[int, int, str, int]] = []
+    for index, page in parts.pages.items():
+        whole[index] = "\n\n".join(filter(None, (texts[index], "\n\n".join(page.beside))))
+    for found in parts.inside:
+        before = whole[found.page] + "\n\n" if whole[found.page] and found.text else whole[found.page]
+        whole[found.page] = before + found.text
+        places += [(found.page, level, title, len(before) + start) for level, title, start in found.headings]
+    return whole, places
+
+
+def _labels(parts: PdfParts) -> tuple[str, ...]:
+    """Return the printed number of each page; () if they are 1, 2, … or unknown."""
+    labels = tuple(parts.pages[index].label if index in parts.pages else "" for index in range(parts.n_pages))
+    is_plain = all(label in ("", str(index)) for index, label in enumerate(labels, start=1))
+    return () if is_plain else labels
 
 
 def _described(parts: PdfParts, first_page: str, text: str) -> tuple[str, tuple[MetadataValue, ...]]:
@@ -210,6 +247,8 @@ def _reason_and_hint(parts: PdfParts, n_without_text: int) -> tuple[str, str]:
         return reason, _lost_hint(parts)
     if parts.warning:
         return parts.warning, "download it again"
+    if parts.lost_inside:
+        return parts.lost_inside, _BROKEN_HINT
     if 2 * n_without_text > parts.n_pages:  # for example a cover sheet before a scan
         reason = f"no text in {n_without_text} of {parts.n_pages} pages ({_why_no_text(parts)})"
         return reason, "" if calls_tesseract(parts.ocr) else _SCAN_HINT

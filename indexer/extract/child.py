@@ -110,11 +110,12 @@ def _read(request: Request) -> Iterator[Message]:
     path, file_format = Path(request.path), Format(request.format)
     if file_format is Format.PDF:
         from longsearch.indexer.extract.pdf import document as pdf
+        from longsearch.indexer.extract.readers.attachments import inside_pdf
         from longsearch.indexer.extract.xmp import read_xmp
 
         ocr = pdf.OcrWish(request.ocr, request.ocr_cache, request.ocr_known_only) if request.ocr is not None else None
         yield Started()
-        yield from pdf.read(path, request.first_page, request.pdfium, ocr, request.head_only)
+        yield from pdf.read(path, request.first_page, request.pdfium, ocr, request.head_only, inside_pdf)
         yield Described(read_xmp(path))
     elif file_format is Format.ADAPTED:
         from longsearch.indexer.extract.readers import adapted

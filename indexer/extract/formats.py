@@ -98,6 +98,10 @@ FORMAT_OF_SUFFIX = {
 
 
 _READER_VERSIONS = {
+    Format.PDF: 1,
+    Format.PLAIN: 1,
+    Format.CSV: 1,
+    Format.FB2: 1,
     Format.DOCX: 1,
     Format.SHEETS: 1,
     Format.SLIDES: 1,

@@ -95,7 +95,8 @@ class ExtractorProcess:
                 parts.give_up(str(error))
             except ChildGoneError as gone:
                 if parts.complete or (parts.n_pages and head_only):
-                    break  # only the outline or XMP is missing
+                    parts.lost_inside = parts.lost_inside or f"its outline or a file inside it {gone}"
+                    break  # only the outline, what lies inside or XMP is missing
                 out_of_time = time.monotonic() >= deadline
                 if parts.n_pages:
                     parts.give_up(str(gone)) if out_of_time else parts.lose(str(gone))

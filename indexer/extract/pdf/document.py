@@ -5,7 +5,7 @@ This module knows no time limits: the parent, which waits for each page, enforce
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -24,7 +24,16 @@ from longsearch.indexer.extract.pdf.quality import (
 )
 from longsearch.indexer.extract.pdf.recognition import key_of, known_lines
 from longsearch.indexer.extract.sources import Source
-from longsearch.indexer.extract.wire.protocol import DAMAGED, NO_LETTERS, NO_OCR_TOOL, Message, Opened, Outline, Page
+from longsearch.indexer.extract.wire.protocol import (
+    DAMAGED,
+    NO_LETTERS,
+    NO_OCR_TOOL,
+    Inside,
+    Message,
+    Opened,
+    Outline,
+    Page,
+)
 from longsearch.indexer.extract.wire.values import RawMetadata
 
 _HEAD_BYTES, _TAIL_BYTES = 1024, 65_536
@@ -42,6 +51,10 @@ class OcrWish:
     languages: str
     cache: str
     known_only: bool
+
+
+ReadInside = Callable[[PdfiumDocument], Iterator[Inside]]
+"""Reads the files and the form of XML that lie in a PDF: see `readers.attachments`."""
 
 
 class _Document(Protocol):
@@ -62,8 +75,9 @@ def read(
     pdfium: bool,
     ocr: "OcrWish | None" = None,
     head_only: bool = False,
+    read_inside: ReadInside | None = None,
 ) -> Iterator[Message]:
-    """Yield `Opened`, each `Page` from `first_page` (0-based) on, the `Outline`.
+    """Yield `Opened`, each `Page` from `first_page` (0-based) on, the `Outline`, and what `read_inside` reads.
 
     `pdfium` and `head_only` have the meaning of the same fields of `Request`. Raises `ExtractionError`.
     """
@@ -83,6 +97,8 @@ def read(
         yield reader.page_without_words(page, ocr) if is_empty else page
     if not head_only:
         yield Outline(tuple(document.outline()))
+        if read_inside is not None:
+            yield from reader.inside(read_inside)
     reader.close()
 
 
@@ -126,7 +142,12 @@ class _PageReader:
             self._n_unreadable_in_a_row += 1
             return Page(index, (), problem=DAMAGED if best is None else NO_LETTERS)
         self._n_unreadable_in_a_row = 0
-        return Page(index, best.lines, best.large_text)
+        return Page(index, best.lines, best.large_text, beside=best.beside, label=best.label)
+
+    def inside(self, read_inside: ReadInside) -> Iterator[Inside]:
+        """Yield what lies in the file and on no page."""
+        if self._pdfium is not None:
+            yield from read_inside(self._pdfium)
 
     def page_without_words(self, page: Page, ocr: OcrWish | None) -> Page:
         """Return a page in which no library found words, with the words that OCR finds in its picture.
@@ -145,7 +166,7 @@ class _PageReader:
     def _recognised(self, page: Page, picture: Picture, ocr: OcrWish) -> Page:
         key = key_of(picture, ocr.languages)
         if (lines := known_lines(ocr.cache, key)) is not None:
-            return Page(page.index, lines, ocr_key=key)
+            return replace(page, lines=lines, ocr_key=key)
         if ocr.known_only:
             return replace(page, scanned=True)
         began_at = time.monotonic()
@@ -153,7 +174,7 @@ class _PageReader:
             lines = recognise(picture, ocr.languages)
         except OcrFailedError as error:
             return Page(page.index, (), problem=str(error), scanned=str(error) == NO_OCR_TOOL)
-        return Page(page.index, lines, ocr_key=key, ocr_s=max(time.monotonic() - began_at, 1e-6))
+        return replace(page, lines=lines, ocr_key=key, ocr_s=max(time.monotonic() - began_at, 1e-6))
 
     def _pypdf_page(self, index: int) -> ReadPage | None:
         if self._n_unreadable_in_a_row >= _MAX_UNREADABLE_IN_A_ROW:

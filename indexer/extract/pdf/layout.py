@@ -52,6 +52,19 @@ class Line:
     """Font size of the first character."""
     is_estimated: bool = False
     """Whether the size was estimated from the line's width."""
+    cells: tuple["Cell", ...] = ()
+    """The parts of the line between wide gaps, if it has such gaps."""
+    ends: bool = False
+    """Whether the line is a row: its end stays."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A part of a line between two wide gaps."""
+
+    text: str
+    left: float
+    right: float
 
 
 def with_separators(lines: Sequence[Line]) -> tuple[str, ...]:
@@ -74,7 +87,7 @@ def _with_separator(line: Line, following: Line, separator: str) -> str:
 
 
 def _separator(line: Line, following: Line, edge: float, pitch: float) -> str:
-    if line.right <= line.left or following.right <= following.left:
+    if line.ends or following.ends or line.right <= line.left or following.right <= following.left:
         return LINE
     continues = line.size > following.size and following.text[:1].islower()  # after a large initial
     if _sizes_differ(line, following) and not continues:

@@ -5,7 +5,7 @@ pdfium alone. Both figures vary by a third from run to run on one machine; their
 """
 
 from collections.abc import Iterator
-from ctypes import c_double
+from ctypes import c_double, c_ulong, create_string_buffer
 from math import hypot
 from typing import Any
 
@@ -13,17 +13,31 @@ import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
 
 from longsearch.indexer.extract.clean import clean_characters, one_line
+from longsearch.indexer.extract.pdf.annotations import Pinned, beside, pinned
+from longsearch.indexer.extract.pdf.ciphers import shift_of, unswapped
+from longsearch.indexer.extract.pdf.fields import named, with_fields
+from longsearch.indexer.extract.pdf.gaps import Found, shifted_lines, split_line, with_cells
 from longsearch.indexer.extract.pdf.info import INFO, INFO_FIELDS
+from longsearch.indexer.extract.pdf.layers import Layers
 from longsearch.indexer.extract.pdf.layout import Line, title_in, with_separators
 from longsearch.indexer.extract.pdf.ocr import DPI, Picture
 from longsearch.indexer.extract.pdf.pages import line_of_page
 from longsearch.indexer.extract.pdf.quality import ReadPage, garbage_share
 from longsearch.indexer.extract.pdf.repair import has_tex_ligatures, with_tex_ligatures
+from longsearch.indexer.extract.pdf.rows import arranged
 from longsearch.indexer.extract.sources import Source, path_or_bytes
-from longsearch.indexer.extract.wire.limits import MAX_HEADINGS, MAX_OCR_PIXELS, MAX_TITLE_CHARACTERS
+from longsearch.indexer.extract.wire.limits import (
+    MAX_ATTACHMENTS,
+    MAX_HEADINGS,
+    MAX_OCR_PIXELS,
+    MAX_TEXT_FILE_BYTES,
+    MAX_TITLE_CHARACTERS,
+)
 from longsearch.indexer.extract.wire.values import limited
 
 _LINE_END = "\r\n"
+_MAX_LABEL_BYTES = 100
+_MAX_PACKETS = 50
 # Buffers that pdfium writes positions into, shared by all calls: pdfium allows only one thread.
 _X, _Y, _X_END, _Y_END = (c_double() for _ in range(4))
 _BOX, _MATRIX = pdfium_c.FS_RECTF(), pdfium_c.FS_MATRIX()
@@ -43,6 +57,11 @@ class PdfiumDocument:
             # The error code may stem from the file before, so pypdf decides whether a password is missing.
             raise PdfiumFailedError(str(error)) from error
         self.n_pages = len(self._document)
+        self._form = _form_of(self._document)
+        self._layers = Layers(path)
+        self._is_labelled = any(self._label(index) for index in (0, self.n_pages - 1))
+        self._pinned: list[Pinned] = []
+        self._n_fields = 0
         get = self._document.get_metadata_value
         self.title = one_line(get("Title"), MAX_TITLE_CHARACTERS)
         self.metadata = limited((field, get(key), INFO) for key, field in INFO_FIELDS)
@@ -56,10 +75,43 @@ class PdfiumDocument:
             raw = text_page.get_text_range(errors="surrogatepass")
         except (pdfium.PdfiumError, AssertionError):
             return None
-        lines = list(_lines(text_page, raw))
+        found = beside(page, index, text_page, self._form)
+        if (shown := self._layers.without_hidden(index)) is not None:
+            raw, lines = _read_alone(shown)
+        else:
+            raw, lines = _text_and_lines(text_page, raw)
         text_page.close()  # otherwise the page stays in memory until the document is closed
         page.close()
-        return ReadPage(with_separators(lines), title_in(lines) if index == 0 else "", garbage_share(raw))
+        self._pinned += found.pinned
+        self._n_fields += sum(bool(value.name) for value in found.typed)
+        title = title_in(lines) if index == 0 else ""
+        notes = tuple(found.notes)
+        if lines:
+            lines = with_fields(lines, found.typed)
+        else:  # a scan: what was typed onto it must not pass for its text
+            notes = (*map(named, found.typed), *notes)
+        return ReadPage(with_separators(lines), title, garbage_share(raw), notes, self._label(index))
+
+    def _label(self, index: int) -> str:
+        n_bytes = pdfium_c.FPDF_GetPageLabel(self._document, index, None, 0)
+        if not 2 < n_bytes <= _MAX_LABEL_BYTES:
+            return ""
+        buffer = create_string_buffer(n_bytes)
+        pdfium_c.FPDF_GetPageLabel(self._document, index, buffer, n_bytes)
+        return one_line(buffer.raw.decode("utf-16-le", "replace").rstrip("\0"), _MAX_LABEL_BYTES)
+
+    def files_inside(self) -> Iterator[Pinned]:
+        """Yield the files that are pinned to the pages that were read, and those that lie in the document."""
+        yield from self._pinned
+        for number in range(min(pdfium_c.FPDFDoc_GetAttachmentCount(self._document), MAX_ATTACHMENTS)):
+            yield from pinned(pdfium_c.FPDFDoc_GetAttachment(self._document, number), self.n_pages - 1)
+
+    def packets_of_form(self) -> list[tuple[str, bytes]]:
+        """Return (name, XML) of each packet of a form whose fields are on no page; [] if there is none."""
+        n_packets = pdfium_c.FPDF_GetXFAPacketCount(self._document)
+        if self._n_fields or n_packets <= 0:
+            return []
+        return [_packet(self._document, number) for number in range(min(n_packets, _MAX_PACKETS))]
 
     def shows_something(self, index: int) -> bool:
         """Return whether page `index` draws anything: text, lines or pictures."""
@@ -105,7 +157,53 @@ class PdfiumDocument:
         self._document.close()
 
 
-def _lines(text_page: Any, raw: str) -> Iterator[Line]:
+def _form_of(document: Any) -> Any:
+    """Return pdfium's handle of the document's form, or None if it has none."""
+    if document.get_formtype() == pdfium_c.FORMTYPE_NONE:
+        return None
+    document.init_forms()
+    return document.formenv.raw if document.formenv is not None else None
+
+
+def _read_alone(data: bytes) -> tuple[str, list[Line]]:
+    """Return the text and the lines of the only page of a PDF."""
+    document = pdfium.PdfDocument(data)
+    text_page = document[0].get_textpage()
+    found = _text_and_lines(text_page, text_page.get_text_range(errors="surrogatepass"))
+    text_page.close()
+    document.close()
+    return found
+
+
+def _text_and_lines(text_page: Any, raw: str) -> tuple[str, list[Line]]:
+    """Return a page's text and its lines in the order of reading, with letters that its fonts moved put right."""
+    raw = unswapped(raw)
+    if shift := shift_of(raw):
+        lines = [
+            _line(text_page, line_of_page(clean_characters(text)), first, last)
+            for text, first, last in shifted_lines(text_page, shift)
+            if text.strip()
+        ]
+        return "\n".join(line.text for line in lines), arranged(lines)
+    return raw, arranged(_lines(text_page, raw))
+
+
+def _packet(document: Any, number: int) -> tuple[str, bytes]:
+    n_bytes = c_ulong()
+    name = create_string_buffer(200)
+    pdfium_c.FPDF_GetXFAPacketName(document, number, name, len(name))
+    if not pdfium_c.FPDF_GetXFAPacketContent(document, number, None, 0, n_bytes) or n_bytes.value > MAX_TEXT_FILE_BYTES:
+        return "", b""
+    buffer = create_string_buffer(max(1, n_bytes.value))
+    pdfium_c.FPDF_GetXFAPacketContent(document, number, buffer, n_bytes.value, n_bytes)
+    return name.value.decode("utf-8", "replace"), buffer.raw[: n_bytes.value]
+
+
+def _lines(text_page: Any, raw: str) -> list[Line]:
+    return with_cells(text_page, list(_found_lines(text_page, raw)))
+
+
+def _found_lines(text_page: Any, raw: str) -> Iterator[Found]:
     repaired = has_tex_ligatures(raw)
     n_raw_units = len(raw.encode("utf-16-le", "surrogatepass")) // 2
     beyond_bmp = n_raw_units > len(raw)
@@ -118,10 +216,13 @@ def _lines(text_page: Any, raw: str) -> Iterator[Line]:
         text = line_of_page(clean_characters(with_tex_ligatures(raw_line) if repaired else raw_line))
         if text:
             last = first + n_units - 1
-            if same_indices:
-                yield _line(text_page, text, first, last)
+            if same_indices and n_units == len(raw_line):
+                yield from split_line(text_page, _line(text_page, text, first, last), raw_line, first)
+            elif same_indices:
+                yield Found(_line(text_page, text, first, last), "", first)
             else:
-                yield _line(text_page, text, *(_character_index(text_page, index) for index in (first, last)))
+                ends = (_character_index(text_page, index) for index in (first, last))
+                yield Found(_line(text_page, text, *ends), "", first)
         first += n_units + len(_LINE_END)
 
 

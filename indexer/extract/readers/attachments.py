@@ -11,16 +11,18 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
+from functools import partial
 from pathlib import Path, PurePath
 
 from longsearch.engine.amounts import counted
 from longsearch.engine.errors import ExtractionError
 from longsearch.engine.places import place_name
 from longsearch.indexer.extract.assembly import PdfParts, TextTooLongError, assemble_pdf, assemble_text
-from longsearch.indexer.extract.clean import one_line
+from longsearch.indexer.extract.clean import clean_block, one_line
 from longsearch.indexer.extract.dispatch import read_text
 from longsearch.indexer.extract.formats import Format, format_of
 from longsearch.indexer.extract.pdf import document as pdf
+from longsearch.indexer.extract.pdf.pdfium import PdfiumDocument
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 from longsearch.indexer.extract.sources import Held
 from longsearch.indexer.extract.wire.limits import (
@@ -31,7 +33,7 @@ from longsearch.indexer.extract.wire.limits import (
     MAX_ATTACHMENTS,
     MAX_ATTACHMENTS_CHARACTERS,
 )
-from longsearch.indexer.extract.wire.protocol import SCANNED
+from longsearch.indexer.extract.wire.protocol import SCANNED, Inside
 
 MAILBOX_ATTACHMENTS_S = ATTACHMENTS_TIME_S * MAILBOX_TIMES
 """Time for all attachments of a mailbox."""
@@ -169,12 +171,28 @@ def _format_by_content(name: str, data: bytes) -> Format | None:
     return found
 
 
+def inside_pdf(document: PdfiumDocument) -> Iterator[Inside]:
+    """Yield a form of XML, and each file that lies in a PDF, with its text."""
+    if packets := document.packets_of_form():
+        from longsearch.indexer.extract.readers.xfa import lines_of
+
+        yield Inside(0, clean_block("\n".join(lines_of(packets))))
+    attachments = of_this_file()
+    for file in document.files_inside():
+        builder = TextBuilder()
+        attachments.add(builder, file.name, file.content_type, partial(bytes, file.data), 1)
+        read = builder.file_text()
+        yield Inside(file.page, read.text, read.headings)
+    if attachments.warning:
+        yield Inside(0, "", warning=attachments.warning)
+
+
 def _read(source: Held, file_format: Format) -> tuple[str, list[tuple[str, int]]]:
     """Return the text, and (title, start) of each heading in it, which says in which attachment it stands."""
     if file_format is Format.PDF:
         parts = PdfParts()
         try:
-            for message in pdf.read(source, 0, pdfium=True):
+            for message in pdf.read(source, 0, pdfium=True, read_inside=inside_pdf):
                 parts.take(message)
         except TextTooLongError as error:
             parts.give_up(str(error))

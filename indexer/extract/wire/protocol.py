@@ -21,6 +21,7 @@ SCANNED = "scanned?"
 """Part of the reason for a PDF whose pages lack text. The index's migration to schema 10 looks for it."""
 
 _MAX_KEY_CHARACTERS = 32
+_MAX_LABEL_CHARACTERS = 40
 HEADER = struct.Struct(">I")
 
 
@@ -84,6 +85,10 @@ class Page:
     """If the lines are from OCR, the key of the page's picture in the cache; else ""."""
     ocr_s: float = 0.0
     """The seconds that OCR took; 0 if the lines were in the cache."""
+    beside: tuple[str, ...] = ()
+    """What lies beside the page's text, a line each: notes, comments, and values of fields if the page has no text."""
+    label: str = ""
+    """The page's number or name as it is printed, such as "iv"; "" if the file does not say it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +97,19 @@ class Outline:
 
     entries: tuple[tuple[int, str, int], ...]
     """(level from 1, title, 0-based page) of each entry."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """What lies inside a PDF and on none of its pages: an attached file, or a form of XML. Sent after the pages."""
+
+    page: int
+    """0-based: the page that it is pinned to, else the last one."""
+    text: str
+    headings: tuple[tuple[int, str, int], ...] = ()
+    """(level, title, start in `text`) of each heading."""
+    warning: str = ""
+    """Which attachments could not be read, or ""."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,9 +175,9 @@ class Drawn:
 
 
 AnyRequest = Request | DrawRequest
-Message = Started | Opened | Page | Outline | Described | FileText | Drawn | Failed | Ended
+Message = Started | Opened | Page | Outline | Inside | Described | FileText | Drawn | Failed | Ended
 _KINDS: dict[str, type[Message]] = {
-    kind.__name__: kind for kind in (Started, Opened, Page, Outline, Described, FileText, Drawn, Failed, Ended)
+    kind.__name__: kind for kind in (Started, Opened, Page, Outline, Inside, Described, FileText, Drawn, Failed, Ended)
 }
 _FIELD_NAMES = {kind: tuple(field.name for field in fields(kind)) for kind in (Request, DrawRequest, *_KINDS.values())}
 
@@ -206,9 +224,14 @@ def _checked(kind: type[Message], fields: dict[str, Any]) -> Message:
         lines = tuple(string(line) for line in fields["lines"])
         place, texts = number(fields["index"]), (string(fields["large_text"]), string(fields["problem"]))
         ocr_key, ocr_s = string(fields["ocr_key"])[:_MAX_KEY_CHARACTERS], seconds(fields["ocr_s"])
-        return Page(place, lines, *texts, fields["scanned"] is True, ocr_key, ocr_s)
+        beside = tuple(string(line) for line in fields["beside"])
+        label = string(fields["label"])[:_MAX_LABEL_CHARACTERS]
+        return Page(place, lines, *texts, fields["scanned"] is True, ocr_key, ocr_s, beside, label)
     if kind is Outline:
         return Outline(headings(fields["entries"]))
+    if kind is Inside:
+        page, text, warning = number(fields["page"], MAX_PAGES), string(fields["text"]), string(fields["warning"])
+        return Inside(page, text, headings(fields["headings"]), warning)
     if kind is Described:
         return Described(metadata(fields["metadata"]))
     if kind is FileText:

@@ -1,0 +1,234 @@
+"""Look at the gaps between the characters of a line, where its text does not tell: cells, letters set apart, hyphens.
+
+pdfium puts one space for a gap of any width. Asking it for a character's place costs a microsecond, a third of a page's
+time if it is done for all, so only lines that seem to need it are looked at.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from ctypes import c_double
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from statistics import median
+from typing import Any
+
+import pypdfium2.raw as pdfium_c
+
+from longsearch.indexer.extract.clean import clean_characters
+from longsearch.indexer.extract.pdf.ciphers import shifted
+from longsearch.indexer.extract.pdf.layout import Cell, Line
+from longsearch.indexer.extract.pdf.pages import line_of_page
+
+_CELL_GAP = 1.1
+"""Font sizes between two cells; justified lines have gaps of up to 0.8."""
+_WIDE = 0.62
+"""Font sizes a character of a line takes on average if it has wide gaps; usual text has 0.45 to 0.55."""
+_HYPHEN = "\ufffe"
+_HYPHEN_IN_NAME = re.compile(f"{_HYPHEN}(?=[0-9])")
+_SAMPLE = 4
+_FAR = 2.5
+"""Font sizes below which the other half of a broken word does not stand."""
+_OTHER_SIZE = 1.12
+_APART = re.compile(r"(?<!\S)(?:[^\W\d_] ){4,}[^\W\d_](?!\S)")
+"""Five or more letters with a space after each."""
+_MANY_SPACES = 0.19
+"""Share of spaces in a line with letters set apart; words have 0.15."""
+_WIDER = 1.4
+_ROW = 0.8
+"""Font sizes between the baselines of two rows."""
+_GLUED = re.compile(r"(?<!\S)[^\s/@\\:]{18,}(?!\S)|[a-zß-ÿ][.,;:!?][^\W\d_]{2}|[a-zß-ÿ]{3}[A-ZÀ-Þ][a-zß-ÿ]{2}")
+"""A long word, or a sign or a capital inside one: a space may be missing."""
+_WORD_GAP = 0.16
+"""Font sizes between two words that stand close. Letters of a word have none, or some hundredths."""
+_L, _T, _R, _B = (c_double() for _ in range(4))
+_X, _Y = c_double(), c_double()
+_BOX = pdfium_c.FS_RECTF()
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A line as pdfium has it."""
+
+    line: Line
+    raw: str
+    first: int
+    """Index on the page of its first character."""
+
+
+def with_cells(text_page: Any, found: Sequence[Found]) -> list[Line]:
+    """Return the lines, each with its cells if it has wide gaps.
+
+    Lines that are wide for their letters are looked at, and each fourth of the others; all of them if one has a gap.
+    """
+    narrow = [one for one in found if not _is_wide(one.line)]
+    look_at_all = any(_has_gap_between_boxes(text_page, one) for one in narrow[::_SAMPLE])
+    return [
+        replace(one.line, cells=tuple(_cells(text_page, one.line, one.raw, one.first)))
+        if " " in one.line.text and (_is_wide(one.line) or (look_at_all and _has_gap_between_boxes(text_page, one)))
+        else one.line
+        for one in found
+    ]
+
+
+def _is_wide(line: Line) -> bool:
+    return line.right - line.left > _WIDE * line.size * len(line.text) > 0
+
+
+def split_line(text_page: Any, line: Line, raw: str, first: int) -> Iterator[Found]:
+    """Yield `line`, or two lines if pdfium joined at a hyphen what does not belong together; its letters put right.
+
+    `raw` is the line as pdfium has it, and `first` the index of its first character on the page.
+    """
+    if line.right <= line.left or line.size <= 0:
+        yield Found(line, raw, first)
+        return
+    if abs(line.baseline - line.end_baseline) > _ROW * line.size and (starts := _rows(text_page, line, raw, first)):
+        for start, stop in pairwise([0, *starts, len(raw)]):
+            row = raw[start:stop].rstrip()
+            yield from split_line(text_page, _part(text_page, line, row, first + start, len(row)), row, first + start)
+        return
+    if _HYPHEN in raw and (place := _wrong_joint(text_page, line, raw, first)):
+        head, rest = raw[:place] + "-", raw[place + 1 :]
+        yield from split_line(text_page, _part(text_page, line, head, first, place), head, first)
+        tail = first + place + 1
+        yield from split_line(text_page, _part(text_page, line, rest, tail, len(rest)), rest, tail)
+        return
+    if _HYPHEN_IN_NAME.search(raw):  # "IEEE-" and "754" on the next line
+        raw = _HYPHEN_IN_NAME.sub("-", raw)
+        line = replace(line, text=line_of_page(clean_characters(raw)))
+    if line.text.count(" ") > _MANY_SPACES * len(line.text) and _APART.search(line.text):
+        line = replace(line, text=_together(text_page, raw, first, line.size))
+    elif _GLUED.search(line.text):
+        line = replace(line, text=_parted(text_page, raw, first, line.size) or line.text)
+    yield Found(line, raw, first)
+
+
+def _rows(text_page: Any, line: Line, raw: str, first: int) -> list[int]:
+    """Return where other rows begin in a line into which pdfium put several rows of a table."""
+    starts = []
+    for found in re.finditer(r"\s+", raw):
+        if found.start() > 0 and found.end() < len(raw):
+            x, y = _origin(text_page, first + found.end())
+            if _origin(text_page, first + found.start() - 1)[1] - y > _ROW * line.size and x < line.right:
+                starts.append(found.end())
+    return starts
+
+
+def _part(text_page: Any, line: Line, raw: str, first: int, length: int) -> Line:
+    left, baseline = _origin(text_page, first)
+    end = first + length - 1
+    size = pdfium_c.FPDFText_GetFontSize(text_page, first) or line.size
+    text = line_of_page(clean_characters(raw))
+    return Line(text, left, _right(text_page, end), baseline, _origin(text_page, end)[1], size)
+
+
+def _wrong_joint(text_page: Any, line: Line, raw: str, first: int) -> int:
+    """Return the place of a hyphen after which no rest of the word stands; 0 if there is none."""
+    for place, character in enumerate(raw[:-1]):
+        if character != _HYPHEN or not place:
+            continue
+        drop = _origin(text_page, first + place - 1)[1] - _origin(text_page, first + place + 1)[1]
+        sizes = sorted(pdfium_c.FPDFText_GetFontSize(text_page, first + at) for at in (place - 1, place + 1))
+        is_other = sizes[0] > 0 and sizes[1] / sizes[0] > _OTHER_SIZE
+        if is_other or drop > _FAR * line.size:
+            return place
+    return 0
+
+
+def _has_gap_between_boxes(text_page: Any, found: Found) -> bool:
+    """Return whether two pieces of a line that were drawn apart stand apart like cells."""
+    n_boxes = pdfium_c.FPDFText_CountRects(text_page, found.first, len(found.raw))
+    sides = []
+    for number in range(n_boxes if n_boxes > 1 else 0):
+        pdfium_c.FPDFText_GetRect(text_page, number, _L, _T, _R, _B)
+        sides.append((_L.value, _R.value))
+    sides.sort()
+    return any(other[0] - one[1] > _CELL_GAP * found.line.size > 0 for one, other in pairwise(sides))
+
+
+def _cells(text_page: Any, line: Line, raw: str, first: int) -> Iterator[Cell]:
+    """Yield the parts of a line between wide gaps; nothing if it has none."""
+    starts = [0]
+    for found in re.finditer(r"\s+", raw):
+        if found.start() > 0 and found.end() < len(raw):
+            gap = _origin(text_page, first + found.end())[0] - _right(text_page, first + found.start() - 1)
+            if gap > _CELL_GAP * line.size:
+                starts.append(found.end())
+    if len(starts) < 2:
+        return
+    for start, stop in pairwise([*starts, len(raw)]):
+        text = line_of_page(clean_characters(raw[start:stop]))
+        last = start + len(raw[start:stop].rstrip()) - 1
+        if text:
+            yield Cell(text, _origin(text_page, first + start)[0], _right(text_page, first + last))
+
+
+def _together(text_page: Any, raw: str, first: int, size: float) -> str:
+    """Return a line with letters that were set apart put together into words, by the gaps between them."""
+    out, begin = [], 0
+    for found in _APART.finditer(raw):
+        places = list(range(found.start(), found.end(), 2))
+        lefts = [_origin(text_page, first + place)[0] for place in places]
+        rights = [_right(text_page, first + place) for place in places]
+        pitches = [other - one for one, other in pairwise(lefts)]
+        gaps = [left - right for left, right in zip(lefts[1:], rights, strict=False)]
+        steps = min((pitches, gaps), key=_spread)
+        limit = _WIDER * median(steps) + 0.1 * size
+        word = raw[places[0]]
+        for place, step in zip(places[1:], steps, strict=True):
+            word += (" " if step > limit else "") + raw[place]
+        out += [raw[begin : found.start()], word]
+        begin = found.end()
+    return line_of_page(clean_characters("".join((*out, raw[begin:]))))
+
+
+def _spread(steps: Sequence[float]) -> float:
+    """Return how much the smaller half of some distances differs, as a share: letters of words have even distances."""
+    ranked = sorted(steps)
+    low, high = ranked[len(ranked) // 10], ranked[len(ranked) * 6 // 10]
+    return (high - low) / max(abs(median(ranked)), 0.1)
+
+
+def _parted(text_page: Any, raw: str, first: int, size: float) -> str:
+    """Return a line with spaces where words were glued: where two letters stand further apart than letters do."""
+    out, begin = [], 0
+    for found in re.finditer(r"\S+", raw):
+        if not _GLUED.search(found[0]):
+            continue
+        for place in range(found.start() + 1, found.end()):
+            gap = _origin(text_page, first + place)[0] - _right(text_page, first + place - 1)
+            if gap > _WORD_GAP * size and raw[place].isalnum():
+                out.append(raw[begin:place])
+                begin = place
+    return line_of_page(clean_characters(" ".join((*out, raw[begin:])))) if out else ""
+
+
+def shifted_lines(text_page: Any, shift: int) -> Iterator[tuple[str, int, int]]:
+    """Yield each line of a page with its characters moved by `shift`, and the first and the last one's index.
+
+    The characters are asked for one by one: the page's text lacks those that pdfium takes for controls, such as spaces.
+    """
+    out, first, n_characters = "", 0, pdfium_c.FPDFText_CountChars(text_page)
+    for index in range(n_characters):
+        character = chr(pdfium_c.FPDFText_GetUnicode(text_page, index))
+        if character in "\r\n":
+            if out:
+                yield out, first, index - 1
+            out, first = "", index + 1
+            continue
+        size = pdfium_c.FPDFText_GetFontSize(text_page, index)
+        if out and _origin(text_page, index)[0] - _right(text_page, index - 1) > _WORD_GAP * size:
+            out += " "
+        out += " " if character == " " else shifted(character, shift)
+    if out:
+        yield out, first, n_characters - 1
+
+
+def _origin(text_page: Any, index: int) -> tuple[float, float]:
+    pdfium_c.FPDFText_GetCharOrigin(text_page, index, _X, _Y)
+    return _X.value, _Y.value
+
+
+def _right(text_page: Any, index: int) -> float:
+    pdfium_c.FPDFText_GetLooseCharBox(text_page, index, _BOX)
+    return float(_BOX.right)

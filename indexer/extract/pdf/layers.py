@@ -1,0 +1,192 @@
+"""Leave out the layers of a PDF that are switched off, as a reader of the page does not see them.
+
+pdfium draws pages without such layers, but its text has them, and it says of no letter in which layer it stands. A page
+that holds a hidden layer is therefore written anew, without what the layer shows, by pypdf. This is done page by page,
+and only in files that have layers which are off.
+"""
+
+import io
+import re
+import zlib
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+from longsearch.indexer.extract.sources import Source
+
+_MAX_FILE_BYTES = 200_000_000
+"""Size of a PDF up to which layers are looked for: pypdf keeps the whole file in memory."""
+_MAX_UNPACKED_BYTES = 100_000_000
+_OBJECTS = re.compile(rb"/ObjStm\b[^\0]{0,400}?stream\r?\n", re.DOTALL)
+_MARK = b"/OCProperties"
+_SHOWS = frozenset({*b"Tj TJ ' \" Do sh f F f* B B* b b* S s".split(), b"INLINE IMAGE"})
+"""Operators that draw something."""
+_MAX_DEPTH = 8
+
+
+class Layers:
+    """The layers of one PDF that are off."""
+
+    def __init__(self, path: Source) -> None:
+        self._off: set[int] = set()
+        self._reader: Any = None
+        if path.stat().st_size > _MAX_FILE_BYTES:
+            return
+        data = path.read_bytes()
+        if _has_layers(data):
+            with suppress(Exception):  # pypdf raises errors of any class for damaged files; then nothing is left out
+                self._open(data)
+
+    def _open(self, data: bytes) -> None:
+        import pypdf
+
+        reader = pypdf.PdfReader(io.BytesIO(data))
+        if reader.is_encrypted and not reader.decrypt(""):
+            return
+        properties = _dictionary(reader.root_object.get("/OCProperties"))
+        self._off = set(_off(properties))
+        self._reader = reader if self._off or b"/OCMD" in data else None
+
+    def without_hidden(self, index: int) -> bytes | None:
+        """Return a PDF of page `index` alone without what is hidden; None if nothing on it is, or pypdf fails."""
+        if self._reader is None:
+            return None
+        try:
+            page = self._reader.pages[index]
+            if not self._strip(page, page, 0, set()):
+                return None
+            import pypdf
+
+            writer = pypdf.PdfWriter()
+            writer.add_page(page)
+            written = io.BytesIO()
+            writer.write(written)
+            return written.getvalue()
+        except (MemoryError, RecursionError):
+            raise
+        except Exception:
+            return None
+
+    def _strip(self, page: Any, holder: Any, depth: int, seen: set[int]) -> bool:
+        """Remove what is hidden from a page or a form, and from its forms. Return whether anything was."""
+        from pypdf.generic import ContentStream, NameObject
+
+        resources = _dictionary(holder.get("/Resources", page.get("/Resources")))
+        hidden = {name for name, value in _items(resources, "/Properties") if self._is_hidden(value)}
+        forms = _items(resources, "/XObject")
+        unseen = {name for name, value in forms if self._is_hidden(_dictionary(value).get("/OC"))}
+        changed = False
+        for _, value in forms if depth < _MAX_DEPTH else ():
+            form = _dictionary(value)
+            if form.get("/Subtype") == "/Form" and id(form) not in seen:
+                seen.add(id(form))
+                changed |= self._strip(page, form, depth + 1, seen)
+        if not hidden and not unseen:
+            return changed
+        stream = page.get_contents() if holder is page else holder
+        kept = ContentStream(stream, self._reader)
+        kept.operations = list(_shown(kept.operations, hidden, unseen))
+        if holder is page:
+            page[NameObject("/Contents")] = kept
+        else:
+            holder.set_data(kept.get_data())
+        return True
+
+    def _is_hidden(self, value: Any) -> bool:
+        """Return whether a group of content, or what says how several groups decide together, is off."""
+        group = _dictionary(value)
+        if group.get("/Type") != "/OCMD":
+            return _number(value) in self._off
+        if expression := group.get("/VE"):
+            return not self._holds(expression, 0)
+        members = group.get("/OCGs")
+        members = members.get_object() if hasattr(members, "get_object") else members
+        groups = members if isinstance(members, list) else [group.raw_get("/OCGs")] if members else []
+        off = [_number(member) in self._off for member in groups]
+        if not off:
+            return False
+        match group.get("/P", "/AnyOn"):
+            case "/AllOn":
+                return any(off)
+            case "/AnyOff":
+                return not any(off)
+            case "/AllOff":
+                return not all(off)
+        return all(off)
+
+    def _holds(self, expression: Any, depth: int) -> bool:
+        """Return the value of a visibility expression: ["/Not", …], ["/And", …], ["/Or", …] or a group."""
+        known = expression.get_object() if hasattr(expression, "get_object") else expression
+        if not isinstance(known, list) or depth > _MAX_DEPTH:
+            return _number(expression) not in self._off
+        values = [self._holds(value, depth + 1) for value in known[1:]]
+        if known[0] == "/Not":
+            return not all(values)
+        return all(values) if known[0] == "/And" else any(values)
+
+
+def _has_layers(data: bytes) -> bool:
+    """Return whether a PDF's catalogue may know layers; it may lie in a compressed stream of objects."""
+    if _MARK in data or b"/Encrypt" in data:
+        return True
+    n_bytes = 0
+    for found in _OBJECTS.finditer(data):
+        with suppress(zlib.error):
+            unpacked = zlib.decompressobj().decompress(data[found.end() : found.end() + 4_000_000], 20_000_000)
+            if _MARK in unpacked:
+                return True
+            n_bytes += len(unpacked)
+        if n_bytes > _MAX_UNPACKED_BYTES:
+            break
+    return False
+
+
+def _off(properties: Any) -> Iterator[int]:
+    """Yield the numbers of the groups that are off when the file is opened."""
+    default = _dictionary(properties.get("/D"))
+    on = {_number(group) for group in _list(default.get("/ON"))}
+    if default.get("/BaseState") == "/OFF":
+        yield from ({_number(group) for group in _list(properties.get("/OCGs"))} - on)
+    yield from (_number(group) for group in _list(default.get("/OFF")))
+    for usage in _list(default.get("/AS")):
+        if _dictionary(usage).get("/Event") == "/View":
+            for group in _list(_dictionary(usage).get("/OCGs")):
+                view = _dictionary(_dictionary(_dictionary(group).get("/Usage")).get("/View"))
+                if view.get("/ViewState") == "/OFF":
+                    yield _number(group)
+
+
+def _shown(operations: list[Any], hidden: set[str], unseen: set[str]) -> Iterator[Any]:
+    """Yield the operations but those that show something in a hidden layer. What moves the pen stays."""
+    open_marks: list[bool] = []
+    for operands, operator in operations:
+        if operator in (b"BDC", b"BMC"):
+            is_off = operator == b"BDC" and operands[:1] == ["/OC"] and operands[1:] and operands[1] in hidden
+            open_marks.append(bool(is_off))
+        elif operator == b"EMC" and open_marks:
+            open_marks.pop()
+        is_unseen = operator == b"Do" and operands and operands[0] in unseen
+        if not is_unseen and not (operator in _SHOWS and any(open_marks)):
+            yield operands, operator
+
+
+def _number(value: Any) -> int:
+    """Return the number of an object by its reference; -1 if it has none."""
+    found = value if hasattr(value, "idnum") else getattr(value, "indirect_reference", None)
+    return int(found.idnum) if found is not None else -1
+
+
+def _dictionary(value: Any) -> Any:
+    found = value.get_object() if hasattr(value, "get_object") else value
+    return found if isinstance(found, dict) else {}
+
+
+def _list(value: Any) -> list[Any]:
+    found = value.get_object() if hasattr(value, "get_object") else value
+    return found if isinstance(found, list) else []
+
+
+def _items(resources: Any, key: str) -> list[tuple[str, Any]]:
+    """Return the names and the unresolved values of a dictionary of the resources."""
+    known = _dictionary(resources.get(key))
+    return [(name, known.raw_get(name)) for name in known]

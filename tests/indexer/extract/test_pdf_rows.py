@@ -1,0 +1,173 @@
+"""Tables, columns, numbered lines, letters set apart, glued words and fonts of numbers: what a page shows, in order."""
+
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from longsearch.indexer.extract.pdf.ciphers import is_garbage, shift_of, shifted, unswapped
+from longsearch.indexer.extract.reader import Extraction
+from tests.indexer.pdf_writing import Line, pdf
+
+Extract = Callable[..., Extraction]
+SHIPS = [("Ship", "Master", "Tons"), ("Heron", "Tor Vik", "112"), ("Loon", "Siv Aas", "86"), ("Auk", "Jon Bru", "240")]
+COLUMNS = (72, 220, 400)
+LEFT = [
+    "The keeper of the light at Vik",
+    "wrote down each ship that",
+    "passed the point in a storm,",
+    "and counted the lost boats.",
+]
+RIGHT = [
+    "His daughter trimmed the lamp",
+    "every second hour until dawn,",
+    "and slept in the afternoon by",
+    "the warm wall of the stairs.",
+]
+PROSE = "The keeper wrote down each ship that passed the point in a storm, and counted the lost boats in spring."
+
+
+def read(extract: Extract, lines: Sequence[Line]) -> str:
+    return extract(pdf([list(lines)])).document.text
+
+
+def cells(rows: Sequence[Sequence[str]], by_columns: bool, right: bool = False) -> list[Line]:
+    placed = [
+        (column, Line(text, 700 - 16 * row, COLUMNS[column] + (60 - 5.5 * len(text) if right and column == 2 else 0)))
+        for row, texts in enumerate(rows)
+        for column, text in enumerate(texts)
+        if text
+    ]
+    return [line for _, line in (sorted(placed, key=lambda one: one[0]) if by_columns else placed)]
+
+
+@pytest.mark.parametrize("by_columns", [False, True])
+@pytest.mark.parametrize("right", [False, True])
+def test_each_row_of_a_table_is_a_line_however_it_was_drawn(extract: Extract, by_columns: bool, right: bool) -> None:
+    text = read(extract, [Line("Ships of the fjord", 740), *cells(SHIPS, by_columns, right)])
+    assert text.endswith("Ship  Master  Tons\nHeron  Tor Vik  112\nLoon  Siv Aas  86\nAuk  Jon Bru  240")
+
+
+def test_a_table_follows_a_paragraph_on_a_line_of_its_own(extract: Extract) -> None:
+    before = Line("The ships that lay in the fjord when the ice came are listed in this table with their", 740)
+    assert "with their\nShip  Master  Tons\n" in read(extract, [before, *cells(SHIPS, False)])
+
+
+def test_a_cell_of_several_lines_stays_in_its_row(extract: Extract) -> None:
+    rows = [
+        *[Line(text, 700, x) for text, x in zip(("Ship", "Cargo", "Tons"), COLUMNS, strict=True)],
+        *[Line(text, 676, x) for text, x in zip(("Heron", "salt from the", "112"), COLUMNS, strict=True)],
+        Line("south, in sacks", 663, COLUMNS[1]),
+        *[Line(text, 639, x) for text, x in zip(("Loon", "timber", "86"), COLUMNS, strict=True)],
+    ]
+    assert "Heron  salt from the south, in sacks  112\nLoon  timber  86" in read(extract, rows)
+
+
+@pytest.mark.parametrize("by_columns", [False, True])
+def test_columns_of_text_are_read_one_after_another(extract: Extract, by_columns: bool) -> None:
+    left = [Line(text, 700 - 14 * row, 72) for row, text in enumerate(LEFT)]
+    right = [Line(text, 700 - 14 * row, 320) for row, text in enumerate(RIGHT)]
+    across = [line for pair in zip(left, right, strict=True) for line in pair]
+    text = " ".join(read(extract, [*left, *right] if by_columns else across).split())
+    assert text == " ".join([*LEFT, *RIGHT])
+
+
+def test_the_numbers_of_the_lines_of_a_transcript_are_left_out(extract: Extract) -> None:
+    words = [f"and the {name} witness said that she had seen the boat" for name in "abcdefghijkl"]
+    lines = [
+        part
+        for number, text in enumerate(words, start=1)
+        for part in (Line(str(number), 720 - 20 * number, 72), Line(text, 720 - 20 * number, 130))
+    ]
+    text = " ".join(read(extract, lines).split())
+    assert text == " ".join(words)
+
+
+def test_a_numbered_table_keeps_its_numbers(extract: Extract) -> None:
+    rows = [(str(number), f"Boat {number}", str(10 * number)) for number in range(1, 11)]
+    assert "3  Boat 3  30\n4  Boat 4  40" in read(extract, cells(rows, False))
+
+
+def test_lines_set_to_the_full_width_stay_a_paragraph(extract: Extract) -> None:
+    words = [
+        ["wide", "gaps", "in", "every", "line"],
+        ["make", "no", "table", "out", "of"],
+        ["a", "plain", "sentence", "here", "today"],
+    ]
+    places = [(72, 140, 230, 300, 420), (72, 160, 210, 330, 431), (72, 110, 190, 300, 418)]
+    lines = [
+        Line(word, 700 - 13 * row, x)
+        for row, texts in enumerate(words)
+        for word, x in zip(texts, places[row], strict=True)
+    ]
+    assert read(extract, lines).split() == [word for texts in words for word in texts]
+
+
+@pytest.mark.parametrize("pitch", [12, 16])
+def test_letters_set_apart_are_words_again(extract: Extract, pitch: float) -> None:
+    x, lines = 72.0, []
+    for letter in "NOTICE TO MARINERS":
+        lines += [Line(letter, 700, x)] if letter != " " else []
+        x += pitch if letter != " " else 1.3 * pitch
+    assert "NOTICE TO MARINERS" in read(extract, [*lines, Line(PROSE[:60], 660)])
+
+
+def test_a_hyphen_joins_no_footnote_and_still_joins_words(extract: Extract) -> None:
+    text = read(
+        extract,
+        [
+            Line("The harbour master kept the con-", 700),
+            Line("tract in the chest under the bo-", 686),
+            Line("3 See the ledger.", 90, size=8),
+        ],
+    )
+    assert "contract in the chest" in text
+    assert "bo3" not in text and "\n3 See the ledger." in text
+
+
+def test_a_name_with_a_hyphen_and_a_number_keeps_both(extract: Extract) -> None:
+    assert "IEEE-754 numbers" in read(
+        extract, [Line("All the boats of this harbour use IEEE-", 700), Line("754 numbers", 686)]
+    )
+
+
+def test_words_that_stand_close_are_parted(extract: Extract) -> None:
+    glued = b"BT /F1 11 Tf 72 700 Td [(Thecontainershipsofthe) -190 (harbourcompany)] TJ ET"
+    text = extract(pdf([glued])).document.text
+    assert text == "Thecontainershipsofthe harbourcompany"
+
+
+@pytest.mark.parametrize("shift", [3, 29, 31, -2])
+def test_a_page_whose_letters_are_moved_is_put_right(shift: int) -> None:
+    words = PROSE.replace(" ", "").replace(",", "")
+    garbage = "".join(chr(ord(character) - shift) for character in words)
+    assert shift_of(garbage) == shift
+    assert shifted(garbage, shift) == words
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        PROSE,
+        PROSE.upper(),
+        "Der Steuermann schrieb jeden Tag das Wetter und den Wind in sein großes Buch, auch sonntags.",
+        "Sternik codziennie zapisywał pogodę i wiatr w swojej wielkiej księdze, także w niedziele.",
+        "Kormidelník každý den zapisoval počasí a vítr do své velké knihy, i v neděli, když pršelo.",
+        "GATTACAGATTACCAGATTACAGATTACAGGATTACAGATTACAGATTACATTAGACCATA" * 4,
+        "0.12 4.71 13.2 88.1 0.003 12.9 " * 20,
+        "MKVLAAGIVGLCAKAYWEHDPRSTQNFMKVLAAGIVGLCAKAYWEHDPRSTQNF" * 5,
+    ],
+)
+def test_text_and_data_are_not_taken_for_garbage(text: str) -> None:
+    assert shift_of(text) == 0
+    assert not is_garbage(text)
+    assert unswapped(text) == text
+
+
+def test_letters_whose_bytes_are_swapped_are_put_right() -> None:
+    garbage = "".join(chr(ord(character) << 8) if character != " " else " " for character in PROSE)
+    assert unswapped(garbage) == PROSE
+
+
+def test_hundreds_of_letters_without_vowels_are_unreadable(extract: Extract) -> None:
+    garbage = "".join("bcdfghjklmnpqrstvwxz"[ord(character) % 20] for character in PROSE * 5 if character != " ")
+    assert is_garbage(garbage)
