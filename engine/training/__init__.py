@@ -14,5 +14,5 @@ in sequence:
     average STAGE3 ANOTHER --out OUT
 
 Every --out is a model that `Encoder.open` reads, at any time during the training. A command that is called again with
-the same --out resumes. docs/training.md has the rest: more pairs, other vocabularies, static starts and LoRA.
+the same --out resumes. docs/training.md has the rest: more pairs, models of many languages, and LoRA.
 """

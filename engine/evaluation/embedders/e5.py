@@ -51,7 +51,7 @@ class E5(BertEmbedder):
         return twin
 
     def encode_ids(self, ids: list[NDArray[np.int64]], max_tokens: int = 0) -> Vectors:
-        """Return unit vectors (n, dim) of texts by their token ids, as `BertEmbedder` does, read by the whole model."""
+        """Return unit vectors (n, dim) of texts given as token ids; the whole model reads them."""
         if self._whole is None:
             return super().encode_ids(ids, max_tokens)
         limit = (max_tokens or self.max_tokens) - len(self.before) - 1

@@ -97,7 +97,7 @@ QUESTIONS = {language: [question.strip() for question in listed.split("|")] for 
 
 
 def question_of(sentence: str, language: str, drawn: int) -> str:
-    """Return a question of a few words of `sentence`; the number `drawn` decides which. "" for other languages."""
+    """Make a question of a few words of `sentence`, chosen by the number `drawn`; "" if the language has none."""
     questions = QUESTIONS.get(language)
     if not questions:
         return ""
