@@ -80,7 +80,9 @@ def test_an_opendocument_text_has_headings_lists_tables_and_notes(extract: Extra
         '<text:h text:outline-level="2">End</text:h>'
     )
     document = extract(zipped(odf_parts("text", body, "On heat")), "a.odt").document
-    assert document.text == ("Heat\n\nIt rises1.\n\nSee Carnot.\n\n- first\n- second\nYear | Sales\n2021 | 7\n\nEnd")
+    assert document.text == (
+        "Heat\n\nIt rises.\n\nFootnote 1: See Carnot.\n\n- first\n- second\nYear | Sales\n2021 | 7\n\nEnd"
+    )
     assert [(heading.level, heading.title) for heading in document.headings] == [(1, "Heat"), (2, "End")]
     assert (document.title, values(document, "author"), values(document, "tag")) == (
         "On heat",

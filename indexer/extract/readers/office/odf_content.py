@@ -1,41 +1,97 @@
-"""Turns the events of an OpenDocument's content into blocks, headings and pages. Knows no archive."""
+"""Turns the events of an OpenDocument file into blocks, headings, rows and pages. Knows no archive.
 
-from collections.abc import Mapping
+Longer than 300 lines because texts, slides and sheets share their elements: a note or a comment may stand in each.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from longsearch.indexer.extract.clean import one_line
+from longsearch.indexer.extract.readers.office.odf_lists import Lists
+from longsearch.indexer.extract.readers.office.word.flows import Block, marked
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 from longsearch.indexer.extract.wire.limits import MAX_TITLE_CHARACTERS
 
-_SKIPPED = frozenset({"tracked-changes", "table-of-content", "forms", "desc", "binary-data", "ruby-text"})
+_SKIPPED_NAMES = """
+tracked-changes table-of-content alphabetical-index-source forms desc binary-data ruby-text settings scripts
+note-citation sender-firstname hidden-text-declaration dde-connection-decls
+"""
+_SKIPPED = frozenset(_SKIPPED_NAMES.split())
 _FURNITURE = frozenset({"header", "footer", "date-time", "page-number", "page"})
 """Frames of a slide that say the same on all slides."""
+_NO_TEXT = frozenset({"creator", "date", "creator-initials", "date-string", "initials"})
+"""What a comment says of itself."""
+_PICTURES = frozenset({"frame", "g", "image", "object", "semantics", "custom-shape", "rect", "line", "path", "a"})
+_BOXES = frozenset({"text-box", "custom-shape", "rect", "ellipse", "caption", "polygon", "path", "line"})
+_HEADS = frozenset({"header", "footer", "header-left", "footer-left", "header-first", "footer-first"})
 _CELL_SEPARATOR = " | "
 _MAX_LEVEL = 9
+_MAX_REPEATED = 1_000
+"""Times that a filled row or cell is repeated; more is the pattern of an empty sheet."""
+Row = tuple[int, list[str]]
+
+
+@dataclass(slots=True)
+class _Part:
+    """A comment, a note, a text box, or a head of pages: what lies beside a paragraph."""
+
+    mark: str
+    blocks: list[Block] = field(default_factory=list)
+    author: str = ""
+    day: str = ""
+
+    def finished(self) -> tuple[Block, ...]:
+        """Return its text as one block, marked as what it is."""
+        by = f" by {self.author}" if self.author else ""
+        return marked(self.mark + by + (f", {self.day[:10]}" if self.day else ""), self.blocks)
+
+
+@dataclass(slots=True)
+class _Cell:
+    words: list[str] = field(default_factory=list)
+    n_columns: int = 1
+    n_below: int = 0
+    """Rows below that it covers."""
+    is_covered: bool = False
+    beside: list[Block] = field(default_factory=list)
 
 
 class Content:
-    """Takes the events of `content.xml`. A paragraph inside another one, such as a footnote, follows it."""
+    """Takes the events of `content.xml`, of `styles.xml`, or of a flat file."""
 
-    def __init__(self, builder: TextBuilder) -> None:
+    def __init__(
+        self, builder: TextBuilder, lists: Lists, add_rows: Callable[[str, list[Row]], None] | None = None
+    ) -> None:
+        """`add_rows`: takes the rows of each sheet of a spreadsheet. A text's tables become lines."""
         self._builder = builder
+        self._lists = lists
+        self._add_rows = add_rows
         self._n_skipped = 0
+        self._name = ""
         self._open: list[list[str]] = []
-        self._inner: list[str] = []
+        self._beside: list[Block] = []
+        self._parts: list[_Part] = []
         self._level = 0
-        self._marker = ""
-        self._rows: list[list[str]] = []
-        self._cells: list[list[str]] = []
+        self._tables: list[_Table] = []
         self._n_slides = 0
-        self._slide: list[tuple[str, bool]] | None = None
+        self._slide: list[tuple[Block, bool]] | None = None
         self._slide_title: list[str] = []
         self._frame = ""
         self._in_notes = False
+        self._n_notes: dict[str, int] = {}
+        self._heads: list[str] = []
+        self._path: list[str] = []
+        self._is_hidden_slide = False
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
         """An element begins."""
-        if self._n_skipped or name in _SKIPPED:
+        self._lists.start(name, attributes)
+        above = self._path[-1] if self._path else ""
+        self._path.append(name)
+        if self._n_skipped or name in _SKIPPED or self._hides(name, attributes, above):
             self._n_skipped += 1
             return
+        self._name = name
         match name:
             case "p" | "h":
                 self._open.append([])
@@ -49,24 +105,56 @@ class Content:
             case _:
                 self._start_part(name, attributes)
 
+    def _hides(self, name: str, attributes: Mapping[str, str], above: str) -> bool:
+        """Return whether an element is not shown: hidden text, a hidden row, a slide that is left out."""
+        if name in ("span", "p", "h"):
+            return self._lists.hides_text(attributes.get("style-name", ""))
+        if name in ("title", "annotation"):  # the description of a picture, the source of a formula
+            return above in _PICTURES
+        if name == "section":
+            return attributes.get("display", "true") == "none"
+        if name == "table-row":
+            return attributes.get("visibility") == "collapse"
+        return name == "table" and self._lists.hides_table(attributes.get("style-name", ""))
+
     def _start_part(self, name: str, attributes: Mapping[str, str]) -> None:
+        if name in _BOXES:
+            self._frame = attributes.get("class", "") or self._frame
+            self._parts.append(_Part("" if self._slide is not None else "Text box"))
+        elif name in _HEADS:
+            self._parts.append(_Part(name.partition("-")[0].capitalize()))
+        elif name == "note":
+            kind = attributes.get("note-class", "footnote").capitalize()
+            self._n_notes[kind] = self._n_notes.get(kind, 0) + 1
+            self._parts.append(_Part(f"{kind} {self._n_notes[kind]}"))
+        elif name == "annotation":
+            self._parts.append(_Part("Comment"))
+        else:
+            self._start_place(name, attributes)
+
+    def _start_place(self, name: str, attributes: Mapping[str, str]) -> None:
         match name:
-            case "list-item":
-                self._marker = "- "
-            case "table-row":
-                self._rows.append([])
-            case "table-cell" | "covered-table-cell":
-                self._cells.append([])
+            case "frame":
+                self._frame = attributes.get("class", "")
+            case "table":
+                self._tables.append(_Table(attributes.get("name", "")))
+            case "table-row" if self._tables:
+                self._tables[-1].begin_row(_number(attributes.get("number-rows-repeated"), 1, 10))
+            case "table-cell" | "covered-table-cell" if self._tables:
+                self._tables[-1].begin_cell(name, attributes)
             case "page":
                 self._slide, self._slide_title = [], []
                 self._n_slides += 1
-            case "frame" | "custom-shape":
-                self._frame = attributes.get("class", "")
+                self._is_hidden_slide = self._lists.hides_slide(attributes.get("style-name", ""))
             case "notes":
                 self._in_notes = True
 
     def end(self, name: str) -> None:
         """An element ends."""
+        self._lists.end(name)
+        self._name = ""
+        if self._path:
+            self._path.pop()
         if self._n_skipped:
             self._n_skipped -= 1
             return
@@ -74,9 +162,13 @@ class Content:
             case "p" | "h":
                 if self._open:
                     self._end_paragraph("".join(self._open.pop()).strip())
-            case "list-item":
-                self._marker = ""
-            case "frame" | "custom-shape":
+            case "annotation" | "note":
+                self._end_beside()
+            case _ if name in _BOXES:
+                self._end_beside()
+            case _ if name in _HEADS:
+                self._end_head()
+            case "frame":
                 self._frame = ""
             case "notes":
                 self._in_notes = False
@@ -85,72 +177,191 @@ class Content:
 
     def _end_part(self, name: str) -> None:
         match name:
-            case "table-cell" | "covered-table-cell":
-                if self._cells:
-                    words = " ".join(self._cells.pop())
-                    if self._rows:
-                        self._rows[-1].append(words)
-            case "table-row":
-                if self._rows:
-                    self._end_row(self._rows.pop())
-            case "page":
+            case "table-cell" | "covered-table-cell" if self._tables:
+                self._tables[-1].end_cell()
+            case "table-row" if self._tables:
+                self._end_row(self._tables[-1])
+            case "table" if self._tables:
+                self._end_table(self._tables.pop())
+            case "page" if self._slide is not None:
                 self._end_slide()
 
     def characters(self, text: str) -> None:
-        """Text of the open paragraph."""
-        if self._open and not self._n_skipped:
+        """Text between tags: of the open paragraph, or what a comment says of itself."""
+        if self._n_skipped:
+            return
+        if self._name in _NO_TEXT and self._parts:
+            part = self._parts[-1]
+            if self._name == "creator":
+                part.author += text
+            elif self._name == "date":
+                part.day += text
+        elif self._open:
             self._open[-1].append(text)
+        elif self._name and self._name not in _NO_TEXT and "body" in self._path and not text.isspace():
+            self._put((Block(text.strip()),))
 
     def close(self) -> None:
         """Add what a cut-off file left open."""
         while self._open:
             self._end_paragraph("".join(self._open.pop()).strip())
+        while self._parts:
+            self._end_beside()
+        while self._tables:
+            self._tables[-1].end_cell()
+            self._end_row(self._tables[-1])
+            self._end_table(self._tables.pop())
         if self._slide is not None:
             self._end_slide()
 
     def _end_paragraph(self, words: str) -> None:
-        if self._open:
-            self._inner.append(words)
-            return
-        inner, self._inner = self._inner, []
-        if self._cells:
-            self._cells[-1] += filter(None, (words, *inner))
-            return
         level, self._level = self._level, 0
-        if level and self._slide is None:
-            self._builder.add_heading(level, words)
-        elif words:
-            self._add(self._marker + words, bool(self._marker))
-            self._marker = ""
-        for note in inner:
-            self._add(note)
+        label = self._lists.label(level) if words else ""
+        beside, self._beside = (self._beside, []) if not self._open else ([], self._beside)
+        if level and self._slide is None and not self._parts:
+            block = Block(f"{label} {words}".strip() if label != "-" else words, level)
+        else:
+            block = Block(f"{label} {words}" if label else words, tight=bool(label))
+        self._put((block,) if words else ())
+        self._put(beside)
 
-    def _end_row(self, row: list[str]) -> None:
-        line = _CELL_SEPARATOR.join(row).strip(" |")
-        if line and self._cells:  # a table in a cell of another
-            self._cells[-1].append(line)
-        elif line:
-            self._add(line, tight=True)
+    def _end_beside(self) -> None:
+        """Let a note, a comment or a box follow the paragraph in which it stands."""
+        if not self._parts:
+            return
+        part = self._parts.pop()
+        blocks = part.finished() if part.mark else tuple(part.blocks)
+        if self._open:
+            self._beside += blocks
+        else:
+            self._put(blocks)
 
-    def _add(self, block: str, tight: bool = False) -> None:
-        if self._slide is None:
-            self._builder.add(block, tight)
-        elif self._frame == "title" and not self._in_notes:
-            self._slide_title.append(block)
-        elif self._frame not in _FURNITURE:
-            self._slide.append((block, self._in_notes))
+    def _end_head(self) -> None:
+        if self._parts:
+            for block in self._parts.pop().finished():
+                if block.text not in self._heads and any(map(str.isalpha, block.text.partition(": ")[2])):
+                    self._heads.append(block.text)
+
+    @property
+    def heads(self) -> list[str]:
+        """The heads and feet of pages, each once."""
+        return self._heads
+
+    def _put(self, blocks: "tuple[Block, ...] | list[Block]") -> None:
+        """Put blocks where they belong: a comment, a cell, a slide, or the document."""
+        for block in blocks:
+            if self._parts:
+                self._parts[-1].blocks.append(block)
+            elif self._tables and self._tables[-1].cell is not None:
+                cell = self._tables[-1].cell
+                cell.beside.append(block) if block.is_apart else cell.words.append(block.text)
+            elif self._slide is None:
+                self._add(block)
+            elif self._frame == "title" and not self._in_notes:
+                self._slide_title.append(block.text)
+            elif self._frame not in _FURNITURE:
+                self._slide.append((block, self._in_notes))
+
+    def _add(self, block: Block) -> None:
+        if block.level:
+            self._builder.add_heading(block.level, block.text)
+        else:
+            self._builder.add(block.text, block.tight)
+
+    def _end_row(self, table: "_Table") -> None:
+        is_sheet = self._add_rows is not None and len(self._tables) == 1
+        cells, beside = table.end_row()
+        if is_sheet:
+            table.keep_row(cells, [block.text for block in beside])
+            return
+        line = _CELL_SEPARATOR.join(cells).rstrip(" |")
+        outer, self._tables = self._tables, self._tables[:-1]
+        if line.strip(" |"):
+            self._put((Block(line, tight=True, is_apart=bool(self._tables)),))
+        self._put(beside)
+        self._tables = outer
+
+    def _end_table(self, table: "_Table") -> None:
+        if self._add_rows is not None and not self._tables:
+            self._add_rows(table.name, table.rows)
 
     def _end_slide(self) -> None:
         blocks, self._slide = self._slide or [], None
         title = one_line(" ".join(self._slide_title), MAX_TITLE_CHARACTERS)
         self._builder.begin_page()
+        if self._is_hidden_slide:
+            return
         self._builder.add_heading(1, title) if title else self._builder.mark(1, f"Slide {self._n_slides}")
         for block, is_note in blocks:
             if not is_note:
-                self._builder.add(block, tight=True)
-        if notes := "\n".join(block for block, is_note in blocks if is_note):
+                self._builder.add(block.text, tight=True)
+        if notes := "\n".join(block.text for block, is_note in blocks if is_note):
             self._builder.add("Notes: " + notes)
 
 
-def _number(text: str | None, default: int) -> int:
-    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 4 else default
+class _Table:
+    """A table that is being read, row by row."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.cell: _Cell | None = None
+        self.rows: list[Row] = []
+        self._number = 1
+        self._n_repeated = 1
+        self._cells: list[_Cell] = []
+        self._above: dict[int, tuple[str, int]] = {}
+
+    def begin_row(self, n_repeated: int) -> None:
+        """A row begins, which stands for so many."""
+        self._cells, self._n_repeated = [], n_repeated
+
+    def begin_cell(self, name: str, attributes: Mapping[str, str]) -> None:
+        """A cell begins."""
+        n_columns = _number(attributes.get("number-columns-repeated"), 1, 10)
+        n_below = _number(attributes.get("number-rows-spanned"), 1, 10) - 1
+        self.cell = _Cell([], n_columns, n_below, name == "covered-table-cell")
+        self._cells.append(self.cell)
+
+    def end_cell(self) -> None:
+        """The open cell ends."""
+        self.cell = None
+
+    def end_row(self) -> tuple[list[str], list[Block]]:
+        """Return the texts of the row's cells, and what lies beside them."""
+        line: list[str] = []
+        beside: list[Block] = []
+        gap = column = 0
+        for cell in self._cells:
+            words = " ".join(" ".join(text.split()) for text in cell.words)
+            words = words or (self._covered(column) if cell.is_covered else "")
+            if cell.n_below and words:
+                self._above[column] = (words, cell.n_below)
+            beside += cell.beside
+            column += cell.n_columns
+            if not words:
+                gap += cell.n_columns
+                continue
+            line += [""] * min(gap, 16_384) + [words] * min(cell.n_columns, _MAX_REPEATED)
+            gap = 0
+        self._cells = []
+        return line, beside
+
+    def _covered(self, column: int) -> str:
+        """Return the text of the cell above that reaches down to this row."""
+        text, n_below = self._above.get(column, ("", 0))
+        if n_below:
+            self._above[column] = (text, n_below - 1)
+        return text if n_below else ""
+
+    def keep_row(self, cells: list[str], notes: list[str]) -> None:
+        """Keep the row of a sheet, as often as it stands there."""
+        if cells or notes:
+            for offset in range(min(self._n_repeated, _MAX_REPEATED)):
+                self.rows.append((self._number + offset, cells))
+            for note in notes:
+                self.rows.append((self._number, [note]))
+        self._number += self._n_repeated
+
+
+def _number(text: str | None, default: int, n_digits: int = 4) -> int:
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < n_digits else default

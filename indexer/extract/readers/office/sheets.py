@@ -13,9 +13,9 @@ import python_calamine as calamine
 from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.readers.archives import Archive
 from longsearch.indexer.extract.readers.decoding import read_bytes
+from longsearch.indexer.extract.readers.office import odf
 from longsearch.indexer.extract.readers.office.excel.number_formats import general
 from longsearch.indexer.extract.readers.office.excel.reader import DAMAGED, DAMAGED_HINT, read_workbook
-from longsearch.indexer.extract.readers.office.odf import open_document_metadata, refuse_encrypted
 from longsearch.indexer.extract.readers.office.properties import CORE, core_properties, title_in
 from longsearch.indexer.extract.readers.office.tables import Tables
 from longsearch.indexer.extract.sources import Source
@@ -25,22 +25,23 @@ from longsearch.indexer.extract.wire.values import RawMetadata
 _PARTS = (".xml", ".rels", ".bin")
 _OLE = b"\xd0\xcf\x11\xe0"
 _KIND = "a spreadsheet"
-_BY_CALAMINE = (".xlsb", ".ods", ".ots")
+_BY_CALAMINE = ".xlsb"
+_OPEN_DOCUMENT = (".ods", ".ots", ".fods")
 
 
 def read(path: Source) -> FileText:
     """Return the text of the file at `path`. Raises `ExtractionError`."""
+    if path.name.lower().endswith(_OPEN_DOCUMENT):
+        return odf.read(path)
     with path.open("rb") as file:
         is_old = file.read(4) == _OLE and path.name.lower().endswith(".xls")
     if is_old:
         return _by_calamine(path, ())
     with Archive(path, _KIND) as archive:
-        refuse_encrypted(archive)
         if not path.name.lower().endswith(_BY_CALAMINE):
             return read_workbook(archive)
         archive.check(_PARTS)
-        core = archive.read(CORE)
-        metadata = open_document_metadata(archive) if core is None else core_properties(core, "Excel properties")
+        metadata = core_properties(archive.read(CORE) or b"", "Excel properties")
     return _by_calamine(path, metadata)
 
 

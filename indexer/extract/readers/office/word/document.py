@@ -26,7 +26,11 @@ _KIND = "a Word document"
 _MAIN = "word/document.xml"
 _SOURCE = "Word properties"
 _DAMAGED_HINT = "open it in a word processor and save a copy"
-_ONLY_A_NUMBER = re.compile(r"\W*(?:\w{1,6}\.? )?\d+(?:\W+(?:\w{1,5} )?\d+)?\W*")
+_ONLY_A_NUMBER = re.compile(
+    r"\W*(?:(?:page|seite|pagina|página|pag|pg|p|s|str|sida|side|sivu|strona|стр)\.?\s*)?\d+"
+    r"(?:\W+(?:(?:of|von|de|di|sur|av|af|van|z|из)\s+)?\d+)?\W*",
+    re.IGNORECASE,
+)
 """A head or foot that says nothing but the page: "Page 1 of 3"."""
 
 

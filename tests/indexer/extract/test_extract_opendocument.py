@@ -1,0 +1,123 @@
+"""OpenDocument files: numbers of lists, what lies beside the text, sheets as they are shown, flat files."""
+
+from collections.abc import Callable
+
+import pytest
+
+from longsearch.indexer.extract.reader import Extraction
+from tests.indexer.extract.office_writing import odf_parts, odf_rows, zipped
+
+Extract = Callable[[bytes, str], Extraction]
+STYLES = (
+    '<text:list-style style:name="L"><text:list-level-style-number text:level="1" style:num-format="1"'
+    ' style:num-suffix="."/><text:list-level-style-number text:level="2" style:num-format="a" style:num-suffix=")"'
+    ' text:display-levels="1"/></text:list-style><text:outline-style><text:outline-level-style text:level="1"'
+    ' style:num-format="I"/><text:outline-level-style text:level="2" style:num-format="1" text:display-levels="2"/>'
+    "</text:outline-style>"
+    '<style:style style:name="Ghost"><style:text-properties text:display="none"/></style:style>'
+    '<style:style style:name="Away"><style:table-properties table:display="false"/></style:style>'
+)
+
+
+def odf(kind: str, body: str, heads: str = "") -> bytes:
+    parts = odf_parts(kind, body)
+    parts["content.xml"] = str(parts["content.xml"]).replace("<office:body>", f"<x>{STYLES}</x><office:body>")
+    parts["styles.xml"] = f"<styles>{heads}</styles>"
+    return zipped(parts)
+
+
+def item(text: str, inner: str = "") -> str:
+    return f"<text:list-item><text:p>{text}</text:p>{inner}</text:list-item>"
+
+
+def test_items_and_headings_have_the_numbers_that_are_shown(extract: Extract) -> None:
+    inner = f"<text:list>{item('x')}{item('y')}</text:list>"
+    body = (
+        f'<text:h text:outline-level="1">Water</text:h><text:h text:outline-level="2">Weir</text:h>'
+        f'<text:list text:style-name="L">{item("one", inner)}{item("two", "<text:p>more of two</text:p>")}</text:list>'
+        f'<text:p>between</text:p><text:list text:style-name="L" text:continue-numbering="true">{item("three")}'
+        '<text:list-item text:start-value="9"><text:p>nine</text:p></text:list-item></text:list>'
+        f'<text:list text:style-name="L">{item("anew")}</text:list>'
+    )
+    assert extract(odf("text", body), "a.odt").document.text == (
+        "I Water\n\nI.1 Weir\n\n1. one\na) x\nb) y\n2. two\n\nmore of two\n\nbetween\n\n3. three\n9. nine\n1. anew"
+    )
+
+
+def test_comments_boxes_and_notes_follow_their_paragraph_and_heads_the_text(extract: Extract) -> None:
+    comment = (
+        "<office:annotation xmlns:dc='d'><dc:creator>Eva</dc:creator><dc:date>2020-05-04T10:12:00</dc:date>"
+        "<text:p>Which one?</text:p></office:annotation>"
+    )
+    box = "<draw:frame><draw:text-box><text:p>Valve</text:p></draw:text-box><svg:title>alt</svg:title></draw:frame>"
+    body = "<text:note-citation>i</text:note-citation><text:note-body><text:p>Folder 12.</text:p></text:note-body>"
+    end = f"<text:note text:note-class='endnote'>{body}</text:note>"
+    heads = "<style:header><text:p>Harbour Office</text:p></style:header>"
+    heads += "<style:footer><text:p>3</text:p></style:footer>"
+    body = f"<text:p>The weir {comment}was {box}re{end}paired.</text:p>"
+    assert extract(odf("text", body, heads * 2), "a.odt").document.text.split("\n\n") == [
+        "The weir was repaired.",
+        "Comment by Eva, 2020-05-04: Which one?",
+        "Text box: Valve",
+        "Endnote 1: Folder 12.",
+        "Header: Harbour Office",
+    ]
+
+
+def test_hidden_text_and_sections_are_left_out_and_unknown_elements_are_kept(extract: Extract) -> None:
+    body = (
+        '<text:p>shown <text:span text:style-name="Ghost">gone</text:span><text:new>kept</text:new></text:p>'
+        '<text:section text:display="none"><text:p>gone</text:p></text:section><text:new>stray words</text:new>'
+    )
+    assert extract(odf("text", body), "a.odt").document.text == "shown kept\n\nstray words"
+
+
+def cell(text: str, attributes: str = "") -> str:
+    return f"<table:table-cell {attributes}><text:p>{text}</text:p></table:table-cell>"
+
+
+def test_a_sheet_is_read_as_it_is_shown(extract: Extract) -> None:
+    twice = cell("x", 'table:number-columns-repeated="2"')
+    rows = (
+        f"<table:table-row>{cell('Harbour')}{cell('Share')}</table:table-row>"
+        '<table:table-row><table:table-cell table:number-rows-spanned="2"><text:p>Norby</text:p></table:table-cell>'
+        + cell("7.5%", 'office:value-type="percentage" office:value="0.075"')
+        + "</table:table-row><table:table-row><table:covered-table-cell/>"
+        + cell("8%<office:annotation><text:p>Check.</text:p></office:annotation>")
+        + "</table:table-row>"
+        '<table:table-row table:visibility="collapse">'
+        + cell("gone")
+        + "</table:table-row>"
+        + f'<table:table-row table:number-rows-repeated="2">{twice}</table:table-row>'
+        '<table:table-row table:number-rows-repeated="1048000">'
+        '<table:table-cell table:number-columns-repeated="16384"/>'
+        "</table:table-row>" + f"<table:table-row>{cell('far')}</table:table-row>"
+    )
+    body = (
+        f'<table:table table:name="Dues">{rows}</table:table><table:table table:style-name="Away">{odf_rows(("gone",))}'
+    )
+    found = extract(odf("spreadsheet", body + "</table:table>"), "a.ods").document
+    assert found.text == "Dues\nHarbour | Share\nNorby | 7.5%\nNorby | 8%\nComment: Check.\nx | x\nx | x\nfar"
+    assert [heading.title for heading in found.headings] == ['sheet "Dues" rows 2-1048006']
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "body", "text"),
+    [
+        ("a.fodt", "text", "<text:p>Flat words.</text:p>", "Flat words."),
+        ("a.fods", "spreadsheet", f'<table:table table:name="S">{odf_rows(("a", "b"))}</table:table>', "S\na | b"),
+        (
+            "a.fodp",
+            "presentation",
+            "<draw:page><draw:frame><text:p>Slide words</text:p></draw:frame></draw:page>",
+            "Slide words",
+        ),
+    ],
+)
+def test_flat_files_are_read_like_archives(extract: Extract, name: str, kind: str, body: str, text: str) -> None:
+    parts = odf_parts(kind, body, "Its title")
+    meta = str(parts["meta.xml"]).partition("<office:meta>")[2].partition("</office:meta>")[0]
+    meta = f"<office:meta xmlns:dc='d'>{meta}</office:meta>"
+    flat = str(parts["content.xml"]).replace("<office:body>", f"{meta}<office:body>")
+    document = extract(flat.encode(), name).document
+    assert (document.text, document.title) == (text, "Its title")
