@@ -25,8 +25,7 @@ from longsearch.app.search.quoting import quote_in, where
 from longsearch.app.search.scope import Scope
 from longsearch.app.search.searching import Question, complete_query, search
 from longsearch.app.search.similar import similar_to_document, similar_to_passage_at
-from longsearch.app.viewing.passage_map import passage_map
-from longsearch.app.viewing.passage_similarity import passage_similarity
+from longsearch.app.viewing.passages import passage_map, passage_similarity
 from longsearch.app.viewing.printed_pages import PrintedPages
 from longsearch.app.viewing.viewer import open_in_viewer
 from longsearch.engine.amounts import counted

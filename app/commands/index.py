@@ -1,14 +1,13 @@
-"""`longsearch index`: bring a folder's index up to date in the foreground."""
+"""`longsearch index`: bring a folder's index up to date in the foreground, here or with the workers of a cluster."""
 
 import os
 import sys
 import time
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from longsearch.app.cluster.options import add_cluster_options, on_cluster
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.printable import printable
 from longsearch.engine.widths import WISHES, as_fractions, parse_wish
@@ -60,7 +59,7 @@ def add_options(parser: ArgumentParser) -> None:
         action="store_true",
         help="then read the documents again at full width that were read at a smaller width",
     )
-    add_cluster_options(parser)
+    _add_cluster_options(parser)
     parser.add_argument("-q", "--quiet", action="store_true", help="show no progress, only the summary")
 
 
@@ -105,7 +104,7 @@ def run(options: Namespace) -> int:
     with ProgressBar(next_path or working_path(root), options.quiet, options.deepen) as bar:
         job = Job(listed, ocr, ocr is not None, options.deepen, lambda: options.retry_failed, announce=bar.announce)
         if options.on:
-            return _report(root, on_cluster(root, options, job))
+            return _report(root, _index_on_cluster(root, options, job))
         try:
             summary = _index_here(root, options, job)
         except IndexLockedError as error:
@@ -222,3 +221,50 @@ def _relative(line: str, root: Path) -> str:
     if "\0" in line or not path.startswith(os.path.join(root, "")):  # noqa: PTH118 - a string is wanted
         raise LongsearchError(f"the list names {line}, which does not lie in {root}", _LIST_HINT)
     return Path(path).relative_to(root).as_posix()
+
+
+def _add_cluster_options(parser: ArgumentParser) -> None:
+    """Add the options of `longsearch index` that hand the work to a cluster."""
+    parser.add_argument(
+        "--on",
+        metavar="CLUSTER",
+        type=_cluster,
+        help="read texts and compute vectors on many machines with Ray: ray for the cluster of RAY_ADDRESS, or for this"
+        " machine's GPUs or cores; ray://HOST:PORT for another cluster. See docs/cluster.md",
+    )
+    parser.add_argument(
+        "--worker-cores",
+        metavar="N",
+        type=_cores,
+        help="with --on: processor cores of each worker (default: 4); a cluster with GPUs has a worker for each GPU",
+    )
+
+
+def _index_on_cluster(root: Path, options: Namespace, job: "Job") -> "ReadSummary":
+    """Do a job with the workers of the cluster that the options name. Raises LongsearchError if that cannot be."""
+    from longsearch.app.cluster.running import index_on_cluster
+    from longsearch.app.folders.indexes import IndexLockedError
+
+    width = None if options.width is None else parse_wish(options.width)
+    try:
+        return index_on_cluster(root, job, options.on, options.worker_cores, width).summary
+    except IndexLockedError as error:
+        hint = "stop the daemon first (longsearch daemon stop): only one process can index a folder"
+        raise LongsearchError(error.message, hint) from error
+
+
+def _cluster(text: str) -> str:
+    """Return the name of a cluster."""
+    from longsearch.app.cluster.connection import check_address
+
+    try:
+        return check_address(text)
+    except ValueError as error:
+        raise ArgumentTypeError(f"{text!r} is no cluster: give ray or ray://HOST:PORT") from error
+
+
+def _cores(text: str) -> int:
+    """Return a number from 1 on."""
+    if not text.isdigit() or int(text) < 1:
+        raise ArgumentTypeError(f"{text!r} is no number of cores")
+    return int(text)

@@ -14,10 +14,8 @@ Work = Callable[[WatchedFolder, DocumentEncoder, Callable[[], bool]], None]
 
 def next_with_scans(folders: Sequence[WatchedFolder]) -> WatchedFolder | None:
     """Return a folder whose scanned pages are wished for, if tesseract is there."""
-    found = (
-        folder for folder in folders if folder.is_scanned and not folder.is_postponed() and scans.is_wished(folder.root)
-    )
-    folder = next(found, None)
+    scanned = (one for one in folders if one.is_scanned and not one.is_postponed() and scans.is_wished(one.root))
+    folder = next(scanned, None)
     return None if folder is None or scans.problem() else folder
 
 
@@ -25,11 +23,7 @@ def next_work(folders: Sequence[WatchedFolder]) -> tuple[WatchedFolder, Work] | 
     """Return a folder and work that is left there: scanned pages that are wished for, then narrow documents."""
     if scanned := next_with_scans(folders):
         return scanned, read_scans
-    narrow = (
-        (folder for folder in folders if folder.is_narrow and not folder.is_postponed())
-        if current().deepen
-        else iter(())
-    )
+    narrow = (one for one in folders if one.is_narrow and not one.is_postponed()) if current().deepen else ()
     return next(((folder, deepen) for folder in narrow), None)
 
 
