@@ -22,12 +22,12 @@ _TIME_OF_FILE = "file time"
 _HIDDEN = frozenset({"title", "created", "language"})
 
 
-def describe(values: "Sequence[MetadataValue]", with_others: bool = False) -> str:
+def describe(values: "Sequence[MetadataValue]", with_others: bool = False, with_sources: bool = True) -> str:
     """Return the line, or "" if nothing is known: "Ann Lee, Bo Li · #steel · 2004-06".
 
     With `with_others`, the sources stand in brackets, "Ann Lee, Bo Li · #steel (XMP) · 2004-06 (arXiv id)", each of
     all values before it, back to the source before; the fields of the document's own follow, and the source of the
-    title. A date that only the file has is left out if nothing else is known.
+    title, unless `with_sources` is off. A date that only the file has is left out if nothing else is known.
     """
     fields = [(field, [value for value in values if value.field == field]) for field in _SHOWN]
     if with_others:
@@ -44,6 +44,8 @@ def describe(values: "Sequence[MetadataValue]", with_others: bool = False) -> st
         return " · ".join(words for _, words in parts)
     if [value.source for value in values if value.field not in _HIDDEN] == [_TIME_OF_FILE]:
         parts = []  # the list of results has it too
+    if not with_sources:
+        return " · ".join(words for _, words in parts)
     groups = (
         f"{' · '.join(words for _, words in group)} ({_clean(source)})"
         for source, group in groupby(parts, lambda part: part[0])

@@ -24,7 +24,7 @@ from longsearch.tui.backend.interface import Backend, Question
 from longsearch.tui.backend.latest_only import attempt
 from longsearch.tui.graphics.terminal import BLOCKS, Graphics
 from longsearch.tui.palette import palette_commands
-from longsearch.tui.preferences import Preferences, sound_keys
+from longsearch.tui.preferences import Preferences, key_name, sound_keys
 from longsearch.tui.screens.main import MainScreen
 from longsearch.tui.text.display import shown
 from longsearch.tui.text.folder_words import folder_lines
@@ -151,6 +151,10 @@ class LongsearchApp(App[str]):
             yield SystemCommand("Open all folders", "Search all indexed folders as one", partial(self.open_folder, ""))
         yield SystemCommand("Theme", "Change the colours; they are kept", self.action_change_theme)
         yield SystemCommand("Quit", "Indexing goes on without this window", self.action_quit)
+
+    def get_key_display(self, binding: Binding) -> str:
+        """Return a key as the footer shows it: in the spelling of the help."""
+        return binding.key_display or key_name(binding.key)
 
     async def open_folder(self, root: str) -> None:
         """Leave, so that the app opens over another folder; "" for all folders."""

@@ -8,12 +8,14 @@ from textual.actions import parse
 from textual.app import App, SystemCommand
 from textual.binding import Binding
 from textual.command import Hit, Hits, Provider
+from textual.content import Content
 from textual.dom import DOMNode
 from textual.screen import Screen
 
 from longsearch.tui.backend.interface import Question
 from longsearch.tui.preferences import key_name, split_keys
 from longsearch.tui.text.display import shown
+from longsearch.tui.widgets.key_line import KeyLine
 from longsearch.tui.widgets.query_bar import QueryBar
 
 _ROOMS = frozenset({"main", "files", "basket", "preview", "page"})
@@ -25,7 +27,7 @@ _MOVES = frozenset(
 )
 """Steps for which nobody opens a palette."""
 _TITLES = {
-    "main.instruction": "Instruction",
+    "main.instruction": "Goal of the search",
     "main.saved": "Saved searches",
     "main.next": "Next passage",
     "main.back_step": "Passage before",
@@ -54,6 +56,8 @@ def _is_offered(binding: Binding, node: DOMNode) -> bool:
     room, _, name = (binding.id or "").rpartition(".")
     if room not in _ROOMS or name in _MOVES:
         return False
+    if any(binding.action in line.without for line in node.screen.query(KeyLine)):
+        return False
     _, action, parameters = parse(binding.action)
     return node.check_action(action, parameters) is True
 
@@ -75,9 +79,9 @@ class EarlierQueries(Provider):
         self._questions = await cast(_Asker, self.app).earlier()
 
     async def search(self, query: str) -> Hits:
-        """Yield the queries that hold the letters."""
-        matcher, bars = self.matcher(query), self.screen.query(QueryBar)
-        for question in self._questions if bars else ():
+        """Yield the queries that hold every word, newest first. Textual's matcher takes minutes for a long query."""
+        words, bars = query.casefold().split(), self.screen.query(QueryBar)
+        for age, question in enumerate(self._questions if bars else ()):
             text = shown(question.query)
-            if (score := matcher.match(text)) > 0:
-                yield Hit(score, matcher.highlight(text), partial(bars.first().put, question), text, "Ask again")
+            if all(word in text.casefold() for word in words):
+                yield Hit(1 / (1 + age), Content(text), partial(bars.first().put, question), text, "Ask again")

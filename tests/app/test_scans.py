@@ -239,5 +239,5 @@ def test_scanned_pages_are_told_in_words() -> None:
     assert scanned(ScannedPages()) == ""
     assert scanned(ScannedPages(1, 5.0)) == "1 scanned page, about 5 s at the usual speed"
     wished = ScannedPages(20, 600.0, True, True)
-    assert scanned(wished) == "20 scanned pages, about 10 min; read when the machine is idle and on mains"
+    assert scanned(wished) == "20 scanned pages, about 10 min; read when the computer is idle and plugged in"
     assert scanned(ScannedPages(20, 600.0, True, True, "OCR needs x")).endswith("; OCR needs x")

@@ -141,10 +141,10 @@ def hits_of(*levels: ChanceLevel | None) -> SearchResults:
 
 def test_a_line_is_drawn_above_hits_no_better_than_chance() -> None:
     shown = to_text(hits_of(ChanceLevel.GOOD, ChanceLevel.CHANCE, ChanceLevel.CHANCE), 80)
-    before, after = shown.split("── below: no better than chance ──")
+    before, after = shown.split("── below: unlikely ──")
     assert "Title 1" in before
     assert "Title 2" in after
-    assert "nothing here says that; the nearest" in to_text(hits_of(ChanceLevel.CHANCE), 80)
+    assert "nothing likely; the nearest" in to_text(hits_of(ChanceLevel.CHANCE), 80)
     assert "──" not in to_text(hits_of(ChanceLevel.WEAK, None), 80)
 
 

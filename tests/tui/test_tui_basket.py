@@ -121,7 +121,7 @@ async def test_the_basket_is_exported_to_the_file_that_is_named() -> None:
     backend = with_basket()
     async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
         await ask(pilot, "valve", press_enter=True)
-        await press(pilot, "b", "e", "escape", "e", "ctrl+u", *"a.bib", "enter")
+        await press(pilot, "b", "e", "escape", "e", *"a.bib", "enter")
         assert backend.user_data.exported == ["a.bib"]
         assert "✓ 4 passages written to a.bib" in screen_text(pilot.app)
         backend.user_data.errors["export"] = LongsearchError("a.bib exists already", "choose another name")

@@ -75,6 +75,15 @@ async def test_an_app_over_one_folder_offers_no_folders() -> None:
         assert query(pilot).value == "valve folder:pap"
 
 
+async def test_f4_says_that_only_one_folder_is_searched() -> None:
+    async with LongsearchApp(three_reports()).run_test(size=(110, 26)) as pilot:
+        await settle(pilot)
+        assert "F4" not in screen_text(pilot.app)
+        await pilot.press("f4")
+        await settle(pilot)
+        assert "✗ this is one folder" in screen_text(pilot.app)
+
+
 async def test_a_folder_that_is_mounted_again_loses_its_mark() -> None:
     backend = three_folders()
     async with LongsearchApp(backend).run_test(size=(110, 26)) as pilot:

@@ -112,6 +112,17 @@ async def test_the_command_palette_finds_earlier_queries_and_asks_one_again() ->
         assert pilot.app.screen.query_one(QueryBar).question.mode is SearchMode.WORDS
 
 
+async def test_the_palette_finds_the_words_of_a_query_of_thousands_of_characters_at_once() -> None:
+    pasted = "a sentence of a page that was pasted, about valves; " * 60
+    backend = three_reports()
+    app = LongsearchApp(backend)
+    async with app.run_test(size=WIDE) as pilot:
+        backend.user_data.asked = [Question(pasted), Question("pumps")]
+        await settle(pilot)
+        await pilot.press("ctrl+p", *"valves pasted sentence about page of that")
+        await until(pilot, lambda: "Ask again" in screen_text(app))
+
+
 async def test_a_query_is_deleted_from_the_history() -> None:
     backend = with_history()
     async with LongsearchApp(backend).run_test(size=WIDE) as pilot:

@@ -113,16 +113,35 @@ async def test_the_command_palette_offers_every_action_that_works_now() -> None:
     app = LongsearchApp(three_reports())
     async with app.run_test(size=WIDE) as pilot:
         await settle(pilot)
-        at_first = {"Mode", "Instruction", "Files", "History", "Saved searches", "Basket", "Help", "Theme", "Quit"}
+        at_first = {
+            "Mode",
+            "Goal of the search",
+            "Files",
+            "History",
+            "Saved searches",
+            "Basket",
+            "Help",
+            "Theme",
+            "Quit",
+        }
         assert set(palette(app)) == at_first
         await ask(pilot, "valve")
-        more = {"Open", "Next passage", "Passage before", "Previous passage", "Page", "Copy", "Copy path", "Keep"}
+        more = {
+            "Open",
+            "Next passage",
+            "Passage before",
+            "Previous passage",
+            "Page",
+            "Copy",
+            "Copy path",
+            "Add to basket",
+        }
         with_document = at_first | more | {"Similar", "Outline", "Go to page", "Side by side", "Map", "Why"}
         assert set(palette(app)) == with_document
         await pilot.press("enter")
         await settle(pilot)
         assert set(palette(app)) == with_document | {"Query"}
-        assert palette(app)["Keep"].help == "Put the passage into the basket of evidence (Space)"
+        assert palette(app)["Add to basket"].help == "Put the passage into the basket of evidence (Space)"
         await pilot.press("enter")
         assert set(palette(app)) == with_document | {"Find"}
 
@@ -133,7 +152,7 @@ async def test_commands_of_the_palette_do_what_their_keys_do() -> None:
         await ask(pilot, "valve", press_enter=True)
         await palette(app)["Mode"].callback()
         assert app.screen.query_one(ModeTabs).mode is SearchMode.MEANING
-        await palette(app)["Keep"].callback()
+        await palette(app)["Add to basket"].callback()
         await settle(pilot)
         assert len(app._backend.user_data.kept) == 1
         await palette(app)["Help"].callback()

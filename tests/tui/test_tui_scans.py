@@ -37,7 +37,7 @@ async def test_s_has_scanned_pages_read_and_a_second_time_no_longer() -> None:
         await pilot.press("s")
         await settle(pilot)
         assert backend.called("read_scans") == [("True",)]
-        assert "read when the machine is idle and on mains · s: no longer" in screen_text(pilot.app)
+        assert "read when the computer is idle and plugged in · s: no longer" in screen_text(pilot.app)
         assert "the scanned pages are noted" in screen_text(pilot.app)
         await pilot.press("s")
         await settle(pilot)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from longsearch.engine.errors import StoreError
 from longsearch.engine.types.progress import FileReport, FileStatus
-from longsearch.engine.types.results import SearchMode, SearchResults
+from longsearch.engine.types.results import ChanceLevel, DocumentHit, SearchMode, SearchResults
 from longsearch.tui.text.wording import (
     has_changed,
     next_try,
@@ -22,9 +22,9 @@ from tests.tui.fake_backend import DONE, EMPTY, INDEXING
 NOTHING = SearchResults("zebra \x1b[31m", SearchMode.HYBRID, "", 12.4, ())
 
 
-def test_the_progress_line_shows_files_tokens_rate_time_failures_and_activity() -> None:
+def test_the_progress_line_shows_share_time_failures_and_activity() -> None:
     assert progress_line(INDEXING) == (
-        "131/482 files · 41% of 8.0M tokens · 2.1k/s · 37 min left · 2 failed (F3) · reading reports/2011/reactor-4.pdf"
+        "reading 41% · about 37 min left · 2 failed (F3) · reading reports/2011/reactor-4.pdf"
     )
     assert progress_line(DONE) == "480 documents ready · 2 failed (F3)"
     assert progress_line(EMPTY) == "no documents"
@@ -33,7 +33,8 @@ def test_the_progress_line_shows_files_tokens_rate_time_failures_and_activity() 
 
 def test_an_unknown_rate_is_left_out() -> None:
     line = progress_line(replace(INDEXING, tokens_per_s=0.0, n_failed=0, activity=""))
-    assert line == "131/482 files · 41% of 8.0M tokens"
+    assert line == "reading 41%"
+    assert progress_line(replace(INDEXING, n_tokens=0, n_failed=0, activity="")) == "reading 131 of 482 files"
 
 
 def test_a_file_name_in_the_activity_cannot_reach_the_terminal() -> None:
@@ -90,12 +91,14 @@ def test_a_search_is_repeated_only_if_the_index_has_changed() -> None:
     assert has_changed(INDEXING, replace(INDEXING, n_tokens_embedded=INDEXING.n_tokens_embedded + 1))
 
 
-def test_a_summary_gives_number_mode_and_time() -> None:
-    assert summary(NOTHING) == "0 documents by hybrid · 12 ms"
-    assert summary(replace(NOTHING, took_ms=2_340.0)) == "0 documents by hybrid · 2.3 s"
-    assert summary(replace(NOTHING, vector_ms=31.0)) == "0 documents by hybrid · 12 ms"
-    thought = replace(NOTHING, vector_ms=31.0, soft_tokens=10)
-    assert summary(thought) == "0 documents by hybrid · 12 ms + 31 ms thinking"
+def test_a_summary_says_how_many_are_likely_where_that_is_known() -> None:
+    assert summary(NOTHING) == "0 documents by hybrid"
+    levels = (ChanceLevel.GOOD, ChanceLevel.CHANCE, ChanceLevel.CHANCE)
+    hits = tuple(DocumentHit(at, at, "/a", "", 0.5, (), level=level) for at, level in enumerate(levels, 1))
+    assert summary(replace(NOTHING, hits=hits)) == "1 likely · 2 unlikely"
+    unsure = replace(hits[0], level=ChanceLevel.WEAK)
+    assert summary(replace(NOTHING, hits=(*hits, unsure))) == "1 likely · 1 unsure · 2 unlikely"
+    assert summary(replace(NOTHING, hits=hits, similar_to="a\x1b")) == "3 documents similar to a\ufffd"
 
 
 def test_an_error_is_one_line_with_its_hint() -> None:

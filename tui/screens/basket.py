@@ -187,7 +187,7 @@ class BasketScreen(Screen[Evidence | None]):
             if name:
                 self._do(lambda: self._backend.user_data.export(name))
 
-        dialog = LineDialog("Export to", "~/evidence.md", _EXPORT_ABOUT)
+        dialog = LineDialog("Export to", "~/evidence.md", _EXPORT_ABOUT, is_selected=True)
         self.app.push_screen(dialog, export)
 
     @work(group="basket-change")

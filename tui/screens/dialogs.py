@@ -18,15 +18,18 @@ class LineDialog(ModalScreen[str | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Leave as it is", id="line.leave")]
 
-    def __init__(self, title: str, text: str, about: str) -> None:
-        """`text` is what the line holds at first, `about` a sentence below it."""
+    def __init__(self, title: str, text: str, about: str, is_selected: bool = False) -> None:
+        """`text` is what the line holds at first, `about` a sentence below it.
+
+        `is_selected`: the text is a suggestion, which the first letter typed replaces.
+        """
         super().__init__()
-        self._title, self._text, self._about = title, text, about
+        self._title, self._text, self._about, self._is_selected = title, text, about, is_selected
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog") as box:
             box.border_title = Content(shown(self._title))
-            yield Input(shown(self._text), compact=True, select_on_focus=False)
+            yield Input(shown(self._text), compact=True, select_on_focus=self._is_selected)
             yield Static(Content(shown(self._about)))
         yield KeyLine()
 

@@ -98,7 +98,7 @@ class FilesScreen(Screen[None]):
         self._scanned = pages or ScannedPages()
         said = wording.scanned(self._scanned)
         can_ask = said and not self._scanned.problem
-        asked = " · s: no longer" if self._scanned.is_wished else " · s: read them when the machine is idle"
+        asked = " · s: no longer" if self._scanned.is_wished else " · s: read them when the computer is idle"
         line = self.query_one("#scans", Static)
         line.display = bool(said)
         line.update(Content(shown(said) + (asked if can_ask else "")))

@@ -38,7 +38,7 @@ class InstructionScreen(ModalScreen[str | None]):
 
     def compose(self) -> ComposeResult:
         with Vertical(id="instruction") as box:
-            box.border_title = "Instruction"
+            box.border_title = "Goal of the search"
             yield Static("What should an answer do? This steers the search by meaning.", markup=False)
             yield Input(value=shown(self._instruction), placeholder="your own words, or a preset below", compact=True)
             yield OptionList(*(Option(Content(text)) for text in (_NONE, *PRESETS)), markup=False, compact=True)

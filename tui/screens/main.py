@@ -60,7 +60,7 @@ class MainScreen(Screen[None]):
         self._is_whole = False  # until all parts are mounted: what is typed before is asked then
 
     def compose(self) -> ComposeResult:
-        yield from (self._bar, self._panes, self._status, KeyLine())
+        yield from (self._bar, self._panes, self._status, KeyLine(without=("folders",) if self._backend.root else ()))
 
     def on_mount(self) -> None:
         """Get ready for typing."""
@@ -199,7 +199,6 @@ class MainScreen(Screen[None]):
         self._status.show_progress(event.progress)
 
     def on_said(self, event: Said) -> None:
-        """Show in the status line what was done, or what went wrong."""
         self._status.say(event.notice, event.error)
 
     def on_folders_read(self, event: messages.FoldersRead) -> None:
@@ -224,12 +223,8 @@ class MainScreen(Screen[None]):
         """Show the news of the saved searches."""
         self._status.news = event.text
 
-    # Keys
-
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Offer the keys that need a document only if there is one."""
-        if action == "folders":
-            return self._backend.root is None
         if action in ("query", "slash"):  # "/" is not in the footer while it is text, and finds in the text
             in_text = (self._text_pane.reader.pane, self._text_pane.prompt) if action == "slash" else ()
             return not self._bar.has_focus_within and self.focused not in in_text
@@ -292,6 +287,9 @@ class MainScreen(Screen[None]):
     def action_folders(self) -> None:
         from longsearch.tui.screens.folders import FoldersScreen
 
+        if self._backend.root is not None:
+            self._status.say(error="this is one folder; without a folder, `longsearch` searches all of them")
+            return
         self.app.push_screen(FoldersScreen(self._bar.folders), self._bar.choose_folder)
 
     def action_instruction(self) -> None:

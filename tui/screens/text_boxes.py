@@ -10,6 +10,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from longsearch.engine.metadata_lines import describe
 from longsearch.engine.reason_lines import reason_lines
 from longsearch.engine.types.results import DocumentHit
 from longsearch.tui.keys_page import tables
@@ -120,8 +121,10 @@ class WhyScreen(TextBox):
 
 
 def why_content(hit: DocumentHit) -> Content:
-    """Return the lines; the sums by words and by meaning stand out."""
+    """Return the lines; the sums by words and by meaning stand out. Below stands where the metadata were read."""
     verdict, *rows = reason_lines(hit)
     lines = [Content(verdict), Content("")] if rows else [Content(verdict)]
     lines += [Content(row) if row.startswith(" ") else Content.styled(row, styles.HEADING) for row in rows]
+    if about := describe(hit.metadata, with_others=True):
+        lines += [Content(""), Content.styled(about, styles.MUTED)]
     return Content("\n").join(lines)

@@ -190,7 +190,9 @@ class UserDataCalls(Widget):
             if name:
                 self._save(name, question)
 
-        self.app.push_screen(LineDialog("Save this search as", question.query, "Enter saves it."), save)
+        self.app.push_screen(
+            LineDialog("Save this search as", question.query, "Enter saves it.", is_selected=True), save
+        )
 
     @work(group="saved")
     async def _save(self, name: str, question: Question) -> None:
@@ -201,7 +203,7 @@ class UserDataCalls(Widget):
 def _asked_how(question: Question) -> str:
     """Return how a question was asked, if not in the usual way."""
     mode = question.mode.value if question.mode is not SearchMode.HYBRID else ""
-    return ", ".join(filter(None, (mode, question.instruction and f"instruction: {question.instruction}")))
+    return ", ".join(filter(None, (mode, question.instruction and f"goal: {question.instruction}")))
 
 
 def _news(saved: Saved) -> str:

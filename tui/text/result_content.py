@@ -45,11 +45,6 @@ def relative_path(path: str, root: str) -> str:
     return shown(path.removeprefix(root.rstrip("/") + "/"))
 
 
-def path_in_folder(path: str, root: str, folder: str) -> str:
-    """Return the path relative to the folder's `root`, with the folder's name in front of it."""
-    return f"{shown(folder)}/{relative_path(path, root)}"
-
-
 def _title_line(hit: DocumentHit, words: Highlighter, width: int) -> Content:
     score = f" {hit.score:.2f}" if hit.score else ""  # a list without a query has no scores
     full, rest = bar(hit.score, _BAR_WIDTH) if score and width >= _MIN_WIDTH_WITH_BAR else ("", "")
@@ -68,7 +63,9 @@ def _path_line(hit: DocumentHit, root: str, width: int) -> Content:
     end = _fitting(where, width - _LEAST_PATH - 1)
     room = width - cell_len(end) - 1
     folder = "" if root else shown(hit.folder)
-    path = shorten_middle(relative_path(hit.path, root) if root else path_in_folder(hit.path, hit.root, folder), room)
+    folder = clip(folder, max(room // 2, 1))  # the path is cut first: the folder's name says most
+    path = shorten_middle(relative_path(hit.path, root or hit.root), room - cell_len(folder) - bool(folder))
+    path = f"{folder}/{path}" if folder else path
     line = Content.styled(path + " " * (room + 1 - cell_len(path)) + end, styles.MUTED)
     return line.stylize(styles.ACCENT, 0, len(folder)) if folder and path.startswith(f"{folder}/") else line
 

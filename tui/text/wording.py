@@ -4,10 +4,11 @@ Every name in a sentence has passed through `shown`.
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from itertools import takewhile
 
-from longsearch.engine.amounts import counted, duration, quantity
+from longsearch.engine.amounts import counted, duration
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.languages.names import name_of
 from longsearch.engine.types.progress import FileReport, FileStatus, IndexProgress, ScannedPages
@@ -15,8 +16,9 @@ from longsearch.engine.types.results import ChanceLevel, DocumentHit, SearchMode
 from longsearch.engine.unread import unread
 from longsearch.tui.text.display import shown
 
-BELOW_BY_CHANCE = "── below: no better than chance ──"
-ALL_BY_CHANCE = "── nothing here says that; the nearest: ──"
+BELOW_BY_CHANCE = "── below: unlikely ──"
+ALL_BY_CHANCE = "── nothing likely; the nearest: ──"
+_LIKELIHOODS = ((ChanceLevel.GOOD, "likely"), (ChanceLevel.WEAK, "unsure"), (ChanceLevel.CHANCE, "unlikely"))
 _QUOTATION = re.compile(r"\s*where:", re.IGNORECASE)
 
 
@@ -68,22 +70,12 @@ def progress_line(progress: IndexProgress | None) -> str:
     if is_complete(progress):
         done = f"{counted(n_ready(progress), 'document')} ready" if progress.n_files else "no documents"
         return " · ".join(filter(None, (done, failed, shown(progress.activity))))
-    n_done = progress.n_current + progress.n_partial
-    parts = [f"{n_done:,}/{progress.n_files:,} files", _embedded(progress), failed, shown(progress.activity)]
-    return " · ".join(filter(None, parts))
-
-
-def _embedded(progress: IndexProgress) -> str:
-    """Describe the share of tokens embedded, the rate and the time left, as far as they are known."""
-    if not progress.n_tokens:
-        return ""
-    share = progress.n_tokens_embedded / progress.n_tokens
-    text = f"{share:.0%} of {quantity(progress.n_tokens)} tokens"
-    if progress.tokens_per_s > 0:
-        text += f" · {quantity(round(progress.tokens_per_s))}/s"
-    if progress.eta_s:
-        text += f" · {duration(progress.eta_s)} left"
-    return text
+    if share := share_embedded(progress):
+        done = f"reading {share:.0%}"
+    else:
+        done = f"reading {progress.n_current + progress.n_partial:,} of {progress.n_files:,} files"
+    left = f"about {duration(progress.eta_s)} left" if progress.eta_s else ""
+    return " · ".join(filter(None, (done, left, failed, shown(progress.activity))))
 
 
 def is_empty(progress: IndexProgress | None) -> bool:
@@ -141,18 +133,14 @@ def first_by_chance(hits: Sequence[DocumentHit]) -> int | None:
 
 
 def summary(results: SearchResults) -> str:
-    """Describe a list of results: how many, how they were found, how long it took."""
-    took = _time(results.took_ms)
-    if results.soft_tokens is not None and results.vector_ms:
-        took += f" + {_time(results.vector_ms)} thinking"  # no longer than that, or narrow terminals cut it
-    how = f"similar to {shown(results.similar_to)}" if results.similar_to else f"by {results.mode.value}"
-    if results.hits and not results.similar_to and not results.lit:
-        how = "listed"
-    return f"{counted(len(results.hits), 'document')} {how} · {took}"
-
-
-def _time(ms: float) -> str:
-    return f"{ms:.0f} ms" if ms < 1_000 else f"{ms / 1_000:.1f} s"
+    """Describe a list of results: how many are likely, where that is known; else how many, and how they were found."""
+    if results.similar_to:
+        return f"{counted(len(results.hits), 'document')} similar to {shown(results.similar_to)}"
+    levels = Counter(hit.level for hit in results.hits)
+    if likelihoods := [f"{levels[level]:,} {word}" for level, word in _LIKELIHOODS if levels[level]]:
+        return " · ".join(likelihoods)
+    how = "listed" if results.hits and not results.lit else f"by {results.mode.value}"
+    return f"{counted(len(results.hits), 'document')} {how}"
 
 
 def next_try(file: FileReport, now_s: float) -> str:
@@ -180,5 +168,5 @@ def scanned(pages: ScannedPages) -> str:
     hours = pages.takes_s / 3600
     takes = f"about {hours:,.1f} h" if hours >= 1 else f"about {duration(pages.takes_s)}"
     takes += "" if pages.is_measured else " at the usual speed"
-    then = pages.problem or ("read when the machine is idle and on mains" if pages.is_wished else "")
+    then = pages.problem or ("read when the computer is idle and plugged in" if pages.is_wished else "")
     return f"{counted(pages.n_pages, 'scanned page')}, {takes}" + (f"; {then}" if then else "")

@@ -15,6 +15,8 @@ from textual.widget import Widget
 
 _KEY, _MEANING, _HOVER = "bold $footer-key-foreground", "$footer-description-foreground", " on $block-hover-background"
 _GAP = 2
+_STAY = ("Help", "Quit")
+"""Keys that stay when there is little room; Help stays longest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +37,21 @@ class ShownKey:
 
 
 def fitting(keys: tuple[ShownKey, ...], width: int) -> tuple[ShownKey, ...]:
-    """Return the keys that fit into `width` cells, the first ones first; none is cut, and the help stays."""
-    helps = next((key for key in keys if key.meaning == "Help"), None)
+    """Return the keys that fit into `width` cells, the first ones first; none is cut. Help and Quit stay longest."""
+    stay = [key for key in sorted(keys, key=lambda key: key.meaning) if key.meaning in _STAY]
+    while stay and sum(key.width + _GAP for key in stay) > width + _GAP:
+        stay.pop()
+    room = width + _GAP - sum(key.width + _GAP for key in stay)
     chosen: list[ShownKey] = []
-    room = width + _GAP - (helps.width + _GAP if helps else 0)
+    is_full = False
     for key in keys:
-        needs = 0 if key is helps else key.width + _GAP
-        if needs > room:
-            return (*chosen, helps) if helps and helps not in chosen else tuple(chosen)
-        room -= needs
-        chosen.append(key)
+        if key in stay:
+            chosen.append(key)
+        elif not is_full and key.width + _GAP <= room:
+            room -= key.width + _GAP
+            chosen.append(key)
+        else:
+            is_full = True
     return tuple(chosen)
 
 
@@ -58,6 +65,11 @@ class KeyLine(Widget):
     keys: reactive[tuple[ShownKey, ...]] = reactive(())
     hovered: reactive[ShownKey | None] = reactive(None)
     """The key under the pointer."""
+
+    def __init__(self, without: tuple[str, ...] = ()) -> None:
+        """`without`: actions that work, but are not worth a place here."""
+        super().__init__()
+        self.without = without
 
     def on_mount(self) -> None:
         """Follow the bindings."""
@@ -74,7 +86,7 @@ class KeyLine(Widget):
         by_action: dict[str, ShownKey] = {}
         for one in self.screen.active_bindings.values():
             binding = one.binding
-            if binding.show and binding.action not in by_action:
+            if binding.show and binding.action not in (*by_action, *self.without):
                 label = self.app.get_key_display(binding)
                 by_action[binding.action] = ShownKey(binding.key, label, binding.description, one.tooltip)
         self.keys = tuple(by_action.values())

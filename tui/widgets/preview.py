@@ -221,5 +221,5 @@ class Preview(PaintsLines, ScrollView):
             style = part("preview--lit") + Style(bgcolor=part(name).bgcolor)
         if run.is_word:
             word = part("preview--word")
-            style += Style(color=word.color, bold=word.bold)
+            style += Style(color=word.color, bold=word.bold, underline=word.underline)
         return style + part("preview--found") if run.is_found else style

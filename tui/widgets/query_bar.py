@@ -183,7 +183,7 @@ class QueryBar(Horizontal):
     def _label(self) -> None:
         width = max(self.size.width - 8, 4)
         self.border_title = Content(shorten_middle(shown(self._place), width))
-        text = f"instruction: {shown(self.instruction)}" if self.instruction else ""
+        text = f"goal: {shown(self.instruction)}" if self.instruction else ""
         self.border_subtitle = Content(self._cycle.hint(width) or clip(text, width))
 
     # Completion

@@ -154,7 +154,7 @@ class TextPane(Vertical):
         """Show the hit's document under its title and metadata, or a message in place of the text."""
         hit = self.hit
         self._header.left = with_language(shown(hit.title or document.title), hit.language) if hit else ""
-        show_line(self._about_line, describe(hit.metadata, with_others=True) if hit else "")
+        show_line(self._about_line, describe(hit.metadata, with_others=True, with_sources=False) if hit else "")
         show_line(self._message_line, message)
         spans = [Span(p.start, p.stop, p.score, p.excerpt) for p in hit.passages] if hit and document.text else []
         self.reader.show(document, hit.path if hit else "", spans, self.words, stay)
