@@ -30,7 +30,7 @@ async def test_a_key_of_the_settings_replaces_the_usual_one_in_the_footer_and_in
             await pilot.press(key)
             await settle(pilot)
         assert len(backend.called("open")) == 2
-        assert "f7 Open" in screen_text(app)
+        assert "F7 Open" in screen_text(app)
         await pilot.press("f1")
         await settle(pilot)
         app.screen.query_one("#help").scroll_relative(y=25, animate=False)

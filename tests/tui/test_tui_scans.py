@@ -33,7 +33,7 @@ async def test_s_has_scanned_pages_read_and_a_second_time_no_longer() -> None:
     backend = backend_with_scans()
     async with LongsearchApp(backend).run_test(size=SIZE) as pilot:
         await open_files(pilot)
-        assert "3,412 scanned pages, about 4.7 h · s: read them when the machine is idle" in screen_text(pilot.app)
+        assert "3,412 scanned pages, about 4.7 h · s: read them when the computer is idle" in screen_text(pilot.app)
         await pilot.press("s")
         await settle(pilot)
         assert backend.called("read_scans") == [("True",)]

@@ -74,7 +74,7 @@ async def test_a_quotation_that_is_not_found_gets_advice_for_quotations() -> Non
     async with LongsearchApp(backend).run_test(size=SMALL) as pilot:
         await ask(pilot, query)
         assert "Give less of it" in screen_text(pilot.app)
-        assert "Ctrl+T" not in screen_text(pilot.app)
+        assert "Ctrl+T searches by meaning" not in screen_text(pilot.app)
 
 
 @both_sizes
