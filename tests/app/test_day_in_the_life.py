@@ -22,6 +22,7 @@ from longsearch.app.evidence.user_data import StoredUserData
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.backend.backend_calls import BackendCalls
 from longsearch.tui.backend.interface import Backend
+from longsearch.tui.screens.user_data_calls import UserDataCalls
 from longsearch.tui.text.wording import is_complete
 from longsearch.tui.widgets.page_view import PageView
 from longsearch.tui.widgets.results import Results
@@ -144,7 +145,7 @@ async def test_a_day_in_the_life(daemon: Daemon, home: Path, papers: Path) -> No
         await read_whole(pilot, 4)
         wait_until(lambda: StoredUserData(papers).n_new() == 1)
         await pilot.press("escape")  # what was said before makes room
-        pilot.app.screen.count_news()
+        pilot.app.screen.query_one(UserDataCalls).count_news()
         await until(pilot, lambda: "● 1 new passage (F6)" in seen(pilot))
         await pilot.press("ctrl+q")
 
