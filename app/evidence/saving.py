@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from longsearch.app.search.query_vectors import FolderSource, VectorSource, query_vector, source_for
+from longsearch.app.search.query_vectors import VectorSource, query_vector, source_for
 from longsearch.app.search.quoting import quote_in, where
 from longsearch.app.search.scope import Scope, opened
 from longsearch.app.search.searching import Question
@@ -45,7 +45,7 @@ def renew(folders: Sequence[Folder], source: VectorSource) -> list[str]:
     return list(found.notes)
 
 
-def _vector(index: Index, source: FolderSource, text: str, instruction: str | None) -> Vectors:
+def _vector(index: Index, source: VectorSource, text: str, instruction: str | None) -> Vectors:
     return query_vector(index, text, instruction or "", source).vector
 
 

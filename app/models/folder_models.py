@@ -45,6 +45,14 @@ def folder_model(root: Path) -> FolderModel:
     return FolderModel(choice["model"], is_own, choice.get("next_model") or "", next_path)
 
 
+def own_model(root: Path) -> str | None:
+    """Return the model of a root that has one of its own; None: the default. Reads no settings if none was chosen."""
+    choice = load_object(choice_path(root))
+    if not choice.get("model") or (choice.get("follows") and _is_in_store(root)):
+        return None
+    return None if choice.get("follows") and choice["model"] == chosen_model() else str(choice["model"])
+
+
 def choose_model(root: Path, name: str) -> FolderModel:
     """Choose the model of a root. Raises ModelError if it is not on this machine.
 

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from longsearch.app.models.folder_models import folder_model
+from longsearch.app.models.folder_models import own_model
 from longsearch.app.models.query_vectors import QueryVector
 from longsearch.app.search.scope import OpenFolders
 from longsearch.engine.arrays import Vectors
@@ -41,10 +42,10 @@ def vectors_of(
     for folder, index in found.parts:
         try:
             check_read(index)
-            own = source_for(Path(folder.root), source)
-            if own.model not in made:
-                made[own.model] = _answer(own, text, instruction)
-            of_each.append(comparable(made[own.model], index).vector)
+            model = own_model(Path(folder.root))
+            if model not in made:
+                made[model] = _answer(source, model, text, instruction)
+            of_each.append(comparable(made[model], index).vector)
         except LongsearchError as error:
             problems[folder.name] = error
             of_each.append(None)
@@ -52,13 +53,13 @@ def vectors_of(
         raise next(iter(problems.values()))
     took_ms = sum(one.took_ms for one in made.values() if isinstance(one, QueryVector))
     what = "words only" if mode is SearchMode.HYBRID else "left out"
-    return VectorsOfQuery(of_each, took_ms, why_not(what, problems, len(of_each)))
+    return VectorsOfQuery(of_each, took_ms, why_not(what, problems, len(of_each)) if problems else ())
 
 
-def _answer(source: "FolderSource", text: str, instruction: str) -> QueryVector | LongsearchError:
+def _answer(source: VectorSource, model: str | None, text: str, instruction: str) -> QueryVector | LongsearchError:
     """The vector that a model makes, or why it makes none: a model is asked once for all its folders."""
     try:
-        return source(text, instruction or None)
+        return source(text, instruction or None, **({} if model is None else {"model": model}))
     except LongsearchError as error:
         return error
 
@@ -74,28 +75,13 @@ def why_not(what: str, problems: Mapping[str, LongsearchError], n_folders: int) 
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class FolderSource:
-    """What makes the vectors of queries for a folder."""
-
-    source: VectorSource
-    model: str | None
-    """The folder's own model; None: the default."""
-
-    def __call__(self, text: str, instruction: str | None) -> QueryVector:
-        """Encode a query."""
-        return (
-            self.source(text, instruction) if self.model is None else self.source(text, instruction, model=self.model)
-        )
-
-
-def source_for(root: Path, source: VectorSource) -> FolderSource:
+def source_for(root: Path, source: VectorSource) -> VectorSource:
     """Return the source of query vectors for a root: a folder with a model of its own names it."""
-    folder = folder_model(root)
-    return FolderSource(source, folder.model if folder.is_own else None)
+    model = own_model(root)
+    return source if model is None else partial(source, model=model)
 
 
-def query_vector(index: Index, text: str, instruction: str, source: FolderSource) -> QueryVector:
+def query_vector(index: Index, text: str, instruction: str, source: VectorSource) -> QueryVector:
     """Return a query's vector. Raises LongsearchError unless the model that made the index's vectors can make it."""
     check_read(index)
     return comparable(source(text, instruction or None), index)

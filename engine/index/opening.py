@@ -8,7 +8,6 @@ import apsw
 
 from longsearch.engine.index.index import Index
 from longsearch.engine.index.sqlite import SqliteBackend
-from longsearch.engine.store import vectors
 from longsearch.engine.store.connection import errors_explained, open_for_reading, transaction
 
 POINTER = ".lance"
@@ -33,7 +32,6 @@ def open_index(path: Path) -> Iterator[Index]:
     try:
         with errors_explained(path, apsw.IOError), transaction(db, "DEFERRED"):
             meta = dict(db.execute("SELECT key, value FROM meta"))
-            model = vectors.model_of(meta)
-            yield Index(path, db, SqliteBackend(db, model[1] if model else 0), meta)
+            yield Index(path, db, SqliteBackend(db, int(meta.get("dim", 0))), meta)
     finally:
         db.close()

@@ -12,18 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longsearch.engine.index import bm25
-from longsearch.engine.index.backends import Found, QueryWords
+from longsearch.engine.index.backends import Found
 from longsearch.engine.index.bm25 import WordStatistics
 from longsearch.engine.index.lookup import Lookup, any_of, by_term, forms_of
 from longsearch.engine.store import keywords
 from longsearch.engine.store.segments.allowed import Allowed
 from longsearch.engine.store.segments.files import Segments
 from longsearch.engine.store.segments.word_search import WordSearch
-
-
-def words_of(segments: Segments, asked: Lookup, n_documents: int) -> QueryWords:
-    """What the index holds of the query's words."""
-    return by_segments(segments, asked, n_documents) or by_fts5(segments.db, asked, n_documents)
 
 
 def by_segments(segments: Segments, asked: Lookup, n_documents: int) -> "WordsBySegments | None":

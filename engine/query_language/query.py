@@ -115,7 +115,7 @@ def folders_named(text: str, also: Sequence[Given] = ()) -> FolderFilter:
     """The folders that a query names: they must be known before it is parsed, because their documents have the keys."""
     found = Filters()
     clean = _encodable(text)
-    if len(clean) <= _OPERATORS_MAX_CHARS:
+    if f"{fields.FOLDER}:" in clean.casefold() and len(clean) <= _OPERATORS_MAX_CHARS:
         for _ in _items(clean.translate(_QUOTES), found, False, ()):
             pass
     for name, value in also:

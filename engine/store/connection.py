@@ -44,20 +44,23 @@ def open_for_writing(path: Path) -> tuple[apsw.Connection, tuple[str, ...]]:
 
 def open_for_reading(path: Path) -> apsw.Connection:
     """Open the index at `path` read-only. Raises NoIndexError if there is none, StoreError for another schema."""
-    missing = NoIndexError("There is no index yet", "Index the folder first: longsearch index FOLDER")
     if not path.exists():
-        raise missing
+        raise _missing()
     db = _connect(path, apsw.SQLITE_OPEN_READONLY)
     try:
         version = check_version(db)
         if version == 0:
-            raise missing
+            raise _missing()
         if version < len(MIGRATIONS):
             raise StoreError("The index was written by an older longsearch", "Run: longsearch index FOLDER")
     except BaseException:
         db.close()
         raise
     return db
+
+
+def _missing() -> NoIndexError:
+    return NoIndexError("There is no index yet", "Index the folder first: longsearch index FOLDER")
 
 
 @contextmanager

@@ -257,3 +257,12 @@ def _row(db: apsw.Connection, sql: str, document_id: int) -> tuple[str, ...]:
     if row is None:
         raise StoreError("The document is no longer in the index", "Search again: its file has changed or gone")
     return tuple(row)
+
+
+def lengths(db: apsw.Connection, document_ids: Sequence[int]) -> dict[int, int]:
+    """The number of passages of each of these documents."""
+    sql = (
+        "SELECT id, (SELECT max(ordinal) + 1 FROM passages WHERE content_id = contents.id) FROM contents"
+        " WHERE id IN (SELECT value FROM json_each(?))"
+    )
+    return dict(db.execute(sql, (json.dumps(list(document_ids)),)))

@@ -9,10 +9,12 @@ from typing import Any
 
 import apsw
 import numpy as np
+from numpy.typing import NDArray
 
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.passages import EXCERPT_WEIGHT
 from longsearch.engine.store import excerpts, manifest
+from longsearch.engine.store.documents import bindable
 from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.records import PendingDocument
 from longsearch.engine.store.vec0 import storage_chunks
@@ -217,3 +219,18 @@ def unit_vectors(vectors: Vectors, dim: int) -> Vectors:
     if not np.all(np.abs(norms - 1) <= _NORM_TOLERANCE):  # False for NaN too
         raise ValueError("vectors must be finite and of length 1")
     return checked
+
+
+def nearest_by_sqlite_vec(
+    db: apsw.Connection, table: str, query: Vectors, k: int, allowed: NDArray[np.int64] | None
+) -> list[tuple[int, float]]:
+    """The `k` nearest rows of a table, as (id, cosine), highest first: every vector is compared, in float32.
+
+    For unit vectors |a - b|^2 = 2 - 2 cos, so L2 gives the same ranking; it is faster in sqlite-vec.
+    """
+    if allowed is not None and not len(allowed):
+        return []
+    condition, bindings = ("", ()) if allowed is None else (" AND rowid IN carray(?)", (bindable(allowed),))
+    sql = f"SELECT rowid, distance FROM {table} WHERE embedding MATCH ? AND k = ?{condition}"  # noqa: S608
+    rows = db.execute(sql, (query.tobytes(), min(k, K_MAX), *bindings))
+    return sorted(((int(row[0]), 1 - float(row[1]) ** 2 / 2) for row in rows), key=lambda row: (-row[1], row[0]))

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
+from longsearch.engine.index.sqlite import SqliteBackend
 from longsearch.engine.store import manifest, vectors
 from longsearch.engine.store.manifest import Kind
-from longsearch.engine.store.segments import files, nearest, sign_scan, upkeep, vector_search
+from longsearch.engine.store.segments import files, sign_scan, upkeep, vector_search
 from longsearch.engine.store.segments.allowed import Allowed
 from longsearch.engine.store.segments.files import Segments
 from longsearch.engine.store.segments.vector_maker import REST, quantized, signs
@@ -75,7 +76,7 @@ def compare_all(
     store: Store, query: NDArray[np.float32], k: int, allowed: NDArray[np.int64] | None = None
 ) -> dict[int, float]:
     with store.reading() as db:
-        return dict(nearest.nearest_by_sqlite_vec(db, "passage_vectors", query, k, allowed))
+        return dict(vectors.nearest_by_sqlite_vec(db, "passage_vectors", query, k, allowed))
 
 
 def check_agreement(store: Store, k: int = 20, allowed: NDArray[np.int64] | None = None) -> None:
@@ -109,10 +110,10 @@ def test_signs_alone_pick_candidates_among_which_the_nearest_are(
 
 
 def test_a_search_uses_the_segments(large_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nearest, "nearest_by_sqlite_vec", None)
+    monkeypatch.setattr(vectors, "nearest_by_sqlite_vec", None)
     query = clustered(1, seed=5)[0]
     with large_store.reading() as db:
-        assert dict(nearest.nearest_passages(Segments(db), query, 5)) == scan(large_store, query, 5)
+        assert dict(SqliteBackend(db, len(query)).nearest_passages(query, 5)) == scan(large_store, query, 5)
 
 
 @pytest.mark.parametrize("every", [2, 97, 4999])
@@ -168,7 +169,7 @@ def test_another_models_vectors_are_not_found_by_segments(large_store: Store) ->
     large_store.use_model("model-b", DIM)
     query = clustered(1, seed=5)[0]
     with large_store.reading() as db:
-        assert nearest.nearest_passages(Segments(db), query, 5) == []
+        assert SqliteBackend(db, len(query)).nearest_passages(query, 5) == []
         assert by_segments(db, query, 5) is None
     large_store.tidy()
     assert not list(large_store.path.parent.glob("*-vectors-*"))  # nothing is left to search
@@ -186,7 +187,7 @@ def test_a_missing_or_damaged_segment_does_not_change_the_answer(large_store: St
     query = clustered(1, seed=5)[0]
     with large_store.reading() as db:
         assert by_segments(db, query, 5) is None
-        assert dict(nearest.nearest_passages(Segments(db), query, 5)) == compare_all(large_store, query, 5)
+        assert dict(SqliteBackend(db, len(query)).nearest_passages(query, 5)) == compare_all(large_store, query, 5)
     large_store.tidy()
     check_agreement(large_store)
 
@@ -205,7 +206,7 @@ def test_a_segment_with_wrong_estimates_is_not_used(large_store: Store) -> None:
     query = np.full(DIM, DIM**-0.5, np.float32)
     with large_store.reading() as db:
         assert by_segments(db, query, 5) is None
-        assert nearest.nearest_passages(Segments(db), query, 5)
+        assert SqliteBackend(db, len(query)).nearest_passages(query, 5)
 
 
 def test_a_full_disk_while_writing_segments_is_no_error(
@@ -224,7 +225,7 @@ def test_a_full_disk_while_writing_segments_is_no_error(
     assert not list(large_store.path.parent.glob("*-vectors-*"))
     query = clustered(1, seed=5)[0]
     with large_store.reading() as db:
-        assert dict(nearest.nearest_passages(Segments(db), query, 5)) == compare_all(large_store, query, 5)
+        assert dict(SqliteBackend(db, len(query)).nearest_passages(query, 5)) == compare_all(large_store, query, 5)
 
 
 def test_an_index_without_segments_gets_them(large_store: Store) -> None:

@@ -11,13 +11,15 @@ from hypothesis import strategies as st
 
 from longsearch.engine.index import query_words
 from longsearch.engine.index.lookup import Lookup, lookup
+from longsearch.engine.index.sqlite import SqliteBackend
 from longsearch.engine.query_language.query import parse
 from longsearch.engine.store import keywords, lifecycle, manifest
 from longsearch.engine.store.documents import count as n_documents
 from longsearch.engine.store.documents import documents_of
+from longsearch.engine.store.documents import lengths as lengths_by_sql
 from longsearch.engine.store.languages import IndexLanguages
 from longsearch.engine.store.manifest import Kind
-from longsearch.engine.store.segments import files, owners, postings, term_counts, upkeep, word_parts, word_search
+from longsearch.engine.store.segments import files, postings, term_counts, upkeep, word_parts, word_search
 from longsearch.engine.store.segments.allowed import Allowed
 from longsearch.engine.store.segments.files import Segments
 from longsearch.engine.store.store import Store
@@ -69,9 +71,9 @@ def check(store: Store, queries: list[str] = QUERIES, least: int = 1) -> None:
             np.testing.assert_array_equal(
                 found.in_documents(np.array(documents)), expected.in_documents(np.array(documents))
             )
-        document_of, length_of = documents_of(db, ids.tolist()), owners.lengths_by_sql(db, documents)
-        assert owners.documents_of(Segments(db), ids).tolist() == [document_of[id_] for id_ in ids.tolist()]
-        assert owners.lengths(Segments(db), np.array(documents, np.int64)).tolist() == [
+        document_of, length_of = documents_of(db, ids.tolist()), lengths_by_sql(db, documents)
+        assert SqliteBackend(db, 0).documents_of(ids).tolist() == [document_of[id_] for id_ in ids.tolist()]
+        assert SqliteBackend(db, 0).lengths(np.array(documents, np.int64)).tolist() == [
             length_of[id_] for id_ in documents
         ]
 
@@ -269,7 +271,7 @@ def test_a_missing_or_damaged_segment_of_words_is_left_to_fts5(store: Store, dam
         path.write_bytes({"cut": content[:-1], "other": b"\0" * len(content)}[damage])
     with store.reading() as db:
         assert by_segments(db, asked("apple")) is None
-        assert query_words.words_of(Segments(db), asked("apple"), 9).best(10, None)
+        assert SqliteBackend(db, 0).words(asked("apple"), 9).best(10, None)
     store.tidy()
     check(store)
 
