@@ -22,8 +22,8 @@ from longsearch.engine.store.segments.word_search import WordSearch
 
 
 def by_segments(segments: Segments, asked: Lookup, n_documents: int) -> "WordsBySegments | None":
-    """By segments; None if there are none, or if they cannot answer this query."""
-    found = WordSearch.open(segments, asked.terms)
+    """By segments; None if there are none."""
+    found = WordSearch.open(segments, list(map(forms_of, asked.terms)))
     if found is None:
         return None
     n_passages, n_words = keywords.totals(segments.db)
@@ -91,15 +91,22 @@ class WordsByFts5:
     def best(self, limit: int, allowed: Allowed | None) -> Found:
         """See `QueryWords`.
 
-        FTS5 scores by the figures of its own index. Where those of several indexes apply, its best are scored again.
+        FTS5 scores by the figures of its own index, and each form of a term by itself. Where those of several indexes
+        apply, its best are scored again; so are passages that hold several forms of a term.
         """
-        terms, ids = self.asked.terms, None if allowed is None else allowed.ids(self.db)
-        if not self.is_pooled:
+        if allowed is not None and allowed.is_empty:
+            return []
+        terms, ids = list(map(forms_of, self.asked.terms)), None if allowed is None else allowed.ids(self.db)
+        if self.is_pooled:
+            found = [id_ for id_, _ in keywords.best(self.db, any_of(self.asked.terms), limit, ids)]
+            scores = {id_: sum(parts) for id_, parts in self._parts(found).items()}
+        elif all(len(forms) == 1 for forms in terms):
+            return keywords.best(self.db, any_of(self.asked.terms), limit, ids)
+        else:
             idf = partial(bm25.idf, n_passages=self.statistics.n_passages)
-            return keywords.best_of_forms(self.db, list(map(forms_of, terms)), idf, limit, ids)
-        found = keywords.best(self.db, any_of(terms), limit, ids)
-        scored = ((id_, sum(parts)) for id_, parts in self._parts([id_ for id_, _ in found]).items())
-        return sorted(scored, key=lambda row: (-row[1], row[0]))
+            scores, several = keywords.scores_of_forms(self.db, terms, bm25.idfs(self.statistics), idf, ids)
+            scores |= {id_: sum(parts) for id_, parts in self._parts(sorted(several)).items()}
+        return sorted(scores.items(), key=lambda row: (-row[1], row[0]))[:limit]
 
     def _parts(self, ids: Sequence[int]) -> dict[int, list[float]]:
         """What each term gives to the BM25 of each of these passages, by the figures of several indexes."""
@@ -117,12 +124,7 @@ class WordsByFts5:
 
     def by_term(self, passage_ids: NDArray[np.int64]) -> NDArray[np.float64]:
         """See `QueryWords`."""
-        ids, terms = passage_ids.tolist(), self.asked.terms
-        if self.is_pooled:
-            parts = self._parts(ids)
-            rows = [parts.get(id_, [0.0] * len(terms)) for id_ in ids]
-            return np.array(rows, np.float64).reshape(len(ids), len(terms)).T
-        idf = partial(bm25.idf, n_passages=self.statistics.n_passages)
-        sorted_ids = np.unique(passage_ids)
-        each = [dict(keywords.best_of_forms(self.db, [forms_of(term)], idf, len(ids), sorted_ids)) for term in terms]
-        return np.array([[own.get(id_, 0.0) for id_ in ids] for own in each]).reshape(len(terms), len(ids))
+        ids, n_terms = passage_ids.tolist(), len(self.asked.terms)
+        parts = self._parts(ids)
+        rows = [parts.get(id_, [0.0] * n_terms) for id_ in ids]
+        return np.array(rows, np.float64).reshape(len(ids), n_terms).T

@@ -96,37 +96,33 @@ def first_matching(db: apsw.Connection, match: str, limit: int, allowed: NDArray
     return [row[0] for row in db.execute(sql, (match, *bindings, limit))]
 
 
-def best_of_forms(
+def scores_of_forms(
     db: apsw.Connection,
     terms: Sequence[Sequence[str]],
+    weights: Sequence[float],
     idf: Callable[[int], float],
-    limit: int,
     allowed: NDArray[np.int64] | None = None,
-) -> list[tuple[int, float]]:
-    """The same for terms of which each may have several forms, one for each language of the index; `idf` of a count.
+) -> tuple[dict[int, float], set[int]]:
+    """(BM25 of each passage that matches, those that hold several forms of one term, whose score is too high).
+
+    `terms`: the forms of each, one for each language of the index; `weights`: of each term; `idf`: that of a count.
 
     FTS5 gives each form an idf of its own, and so ranks the few documents of a rare language first: a name is rarer in
     their form than in the others' (nDCG@10 of an Italian set, 5 % of whose paragraphs are taken for another language:
-    74.1, and 83.2 so). Here the forms of a term share the idf of all of them together.
+    74.1, and 83.2 so). Here the forms of a term share its weight.
     """
-    if all(len(forms) == 1 for forms in terms):
-        return best(db, " OR ".join(forms[0] for forms in terms), limit, allowed)
-    if allowed is not None and not len(allowed):
-        return []
-    weights: dict[str, float] = {}
-    for forms in terms:
-        counts = {
-            form: int(db.execute("SELECT count(*) FROM words WHERE words MATCH ?", (form,)).get) for form in forms
-        }
-        shared = idf(sum(counts.values()))
-        weights |= {form: shared / idf(n) for form, n in counts.items() if n}
     condition, bindings = _among(allowed)
-    one = f"SELECT rowid, -bm25(words, 1.0, {TITLE_WEIGHT}) * ? AS part FROM words WHERE words MATCH ?{condition}"  # noqa: S608
+    one = f"SELECT rowid, -bm25(words, 1.0, {TITLE_WEIGHT}) * ? FROM words WHERE words MATCH ?{condition}"  # noqa: S608
     found: dict[int, float] = {}
-    for form, weight in weights.items():
-        for rowid, part in db.execute(one, (weight, form, *bindings)):
-            found[rowid] = found.get(rowid, 0.0) + part
-    return sorted(found.items(), key=lambda row: (-row[1], row[0]))[:limit]
+    several: set[int] = set()
+    for forms, weight in zip(terms, weights, strict=True):
+        seen: set[int] = set()
+        for form in forms:
+            n = int(db.execute("SELECT count(*) FROM words WHERE words MATCH ?", (form,)).get)
+            for rowid, part in db.execute(one, (weight / idf(n), form, *bindings)) if n else ():
+                found[rowid] = found.get(rowid, 0.0) + part
+                (several if rowid in seen else seen).add(rowid)
+    return found, several
 
 
 def matching(db: apsw.Connection, match: str) -> NDArray[np.int64]:

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.index import bm25
-from longsearch.engine.index.backends import Found
+from longsearch.engine.index.backends import Found, QueryWords
 from longsearch.engine.index.lance.address import errors_explained
 from longsearch.engine.index.lance.indexes import ALL_PARTITIONS, has_vector_index
 from longsearch.engine.index.lance.match import Matcher, phrases_of
 from longsearch.engine.index.lance.snapshot import Snapshot
-from longsearch.engine.index.lance.words import WordsInLance, search_of, words_of
+from longsearch.engine.index.lance.words import search_of, words_of
 from longsearch.engine.index.lookup import Lookup
 from longsearch.engine.store import vectors
 from longsearch.engine.store.manifest import Kind
@@ -100,7 +100,7 @@ class LanceBackend:
         owners = self._snapshot.document_of(passage_ids.tolist())
         return np.array([owners[id_][0] for id_ in passage_ids.tolist()], np.int64)
 
-    def words(self, asked: Lookup, n_documents: int) -> WordsInLance:
+    def words(self, asked: Lookup, n_documents: int) -> QueryWords:
         """See `IndexBackend`."""
         return words_of(self._snapshot, self._look_up(), asked.terms, n_documents)
 

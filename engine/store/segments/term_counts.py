@@ -4,7 +4,7 @@ Postings name the passages that hold the term; their `Counts` have a number for 
 A typed beginning such as "wi" is held by most passages; among a million, counts rank it in half the time.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -111,6 +111,25 @@ class Counts:
         """See `Held`."""
         for part in _slices(len(self.counts)):
             sums[part] += _scores(self.counts[part], lengths[part], weight, mean_length)
+
+
+def united(forms: Sequence[Held], n: int, first_of: NDArray[np.int64]) -> Held:
+    """A term that has several forms, among `n` passages: who holds any of them, with the sum of their counts."""
+    found = [held for held in forms if held.n_passages] or list(forms[:1])
+    if len(found) == 1:
+        return found[0]
+    few = [held for held in found if isinstance(held, Postings)]
+    if len(few) == len(found) and sum(held.n_passages for held in few) * _FEW < n:
+        places, numbers = np.unique(np.concatenate([held.places for held in few]), return_inverse=True)
+        counts = np.bincount(numbers, np.concatenate([held.counts for held in few])).astype(np.int64)
+        return Postings(places, counts, n_documents_at(first_of, places))
+    summed = np.zeros(n, np.int32)
+    for held in found:
+        if isinstance(held, Postings):
+            summed[held.places] += held.counts.astype(np.int32)
+        else:
+            summed += held.at(np.arange(n))
+    return Counts.of(summed, first_of)
 
 
 def n_documents_at(first_of: NDArray[np.int64], places: Ints) -> int:

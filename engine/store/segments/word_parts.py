@@ -1,7 +1,8 @@
 """The words of an index as a search sees them at one moment: its segments, and the passages that none of them has.
 
 Each *part* answers the same questions: which passages hold a term, and how often. The number of a passage in its part
-is its *place*. A term is an FTS5 expression of one word, prefix or phrase; FTS5 itself looks up phrases.
+is its *place*. A term has one form or several, for example one for each language; a passage that holds any of them
+holds the term, as often as it holds them together. FTS5 itself looks up phrases.
 """
 
 import re
@@ -19,7 +20,7 @@ from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.segments.allowed import Allowed, places_among
 from longsearch.engine.store.segments.files import Arrays, Segments
 from longsearch.engine.store.segments.postings import document_starts
-from longsearch.engine.store.segments.term_counts import Counts, Held, Ints, Postings, n_documents_at
+from longsearch.engine.store.segments.term_counts import Counts, Held, Ints, Postings, n_documents_at, united
 
 _ONE_PHRASE = re.compile(r'"((?:[^"]|"")*)"(\*?)')
 _AT_ONCE = 16_384  # postings of a prefix that are added up at once, in a core's own cache
@@ -27,8 +28,8 @@ _FEW = 8  # a prefix with postings for less than an eighth of the passages is me
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
-    """One term of a query, as FTS5 looks it up."""
+class Form:
+    """One form of a term, as FTS5 looks it up: a word, a prefix or a phrase."""
 
     expression: str
     tokens: tuple[bytes, ...]
@@ -60,25 +61,23 @@ class Part:
         return allowed.mask(self.passage_ids, self.document_ids, self.first_of)
 
 
-def terms_of(db: apsw.Connection, expressions: Sequence[str]) -> list[Term] | None:
-    """Cut each expression into words as FTS5 does; None if one is not a single word, prefix or phrase."""
+def forms_cut(db: apsw.Connection, terms: Sequence[Sequence[str]]) -> list[list[Form]]:
+    """Cut the forms of each term, FTS5 expressions of one word, prefix or phrase, into words as FTS5 does."""
     cut = keywords.tokenizer(db)
-    terms = []
-    for expression in expressions:
-        quoted = _ONE_PHRASE.fullmatch(expression)
-        if quoted is None:
-            return None
-        tokens = tuple(token.encode() for token in cut(quoted[1].replace('""', '"')))
-        terms.append(Term(expression, tokens, bool(quoted[2])))
-    return terms
+
+    def form(expression: str) -> Form:
+        text, star = _ONE_PHRASE.fullmatch(expression).groups()  # type: ignore[union-attr]
+        return Form(expression, tuple(token.encode() for token in cut(text.replace('""', '"'))), bool(star))
+
+    return [list(map(form, own)) for own in terms]
 
 
-def parts_of(segments: Segments, terms: Sequence[Term]) -> list[Part] | None:
+def parts_of(segments: Segments, terms: Sequence[Sequence[Form]]) -> list[Part] | None:
     """The parts of the index with their postings of these terms; None if there are no usable segments."""
     db, listed, opened = segments.db, segments.manifest(Kind.WORDS), segments.opened(Kind.WORDS)
     if opened is None:
         return None
-    phrases = {term.expression: keywords.matching(db, term.expression) for term in terms if not term.is_word}
+    phrases = {one.expression: keywords.matching(db, one.expression) for own in terms for one in own if not one.is_word}
     parts = [_of_segment(db, arrays, dead, terms, phrases) for arrays, dead in opened]
     if len(listed.fresh):
         parts.append(_of_fresh(db, listed.fresh, terms))
@@ -89,26 +88,27 @@ def _of_segment(
     db: apsw.Connection,
     segment: Arrays,
     dead: NDArray[np.int64],
-    terms: Sequence[Term],
+    terms: Sequence[Sequence[Form]],
     phrases: dict[str, NDArray[np.int64]],
 ) -> Part:
     ids = segment["ids"]
     dead_places, _ = places_among(ids, dead)
     document_ids, first_of = segment["document_ids"], segment["first_of"]
-    held: list[Held] = []
-    for term in terms:
-        if term.is_word and term.is_prefix:
-            held.append(_of_prefix(segment, term.tokens, dead_places))
-            continue
+
+    def held(form: Form) -> Held:
+        if form.is_word and form.is_prefix:
+            return _of_prefix(segment, form.tokens, dead_places)
         n_documents = None
-        if term.is_word:
-            places, counts, n_documents = _of_word(segment, term.tokens)
+        if form.is_word:
+            places, counts, n_documents = _of_word(segment, form.tokens)
         else:
-            holding = ids[places_among(ids, phrases[term.expression])[0]]
-            found, counts, _ = keywords.frequencies(db, term.expression, holding)
+            holding = ids[places_among(ids, phrases[form.expression])[0]]
+            found, counts, _ = keywords.frequencies(db, form.expression, holding)
             places = np.searchsorted(ids, found)
-        held.append(_living(places, counts, dead_places, first_of, n_documents))
-    return Part(ids, document_ids, first_of, segment["lengths"], tuple(held))
+        return _living(places, counts, dead_places, first_of, n_documents)
+
+    of_terms = tuple(united(list(map(held, own)), len(ids), first_of) for own in terms)
+    return Part(ids, document_ids, first_of, segment["lengths"], of_terms)
 
 
 def _living(places: Ints, counts: Ints, dead_places: Ints, first_of: Ints, n_documents: int | None = None) -> Postings:
@@ -119,19 +119,21 @@ def _living(places: Ints, counts: Ints, dead_places: Ints, first_of: Ints, n_doc
     return Postings(places, counts, n_documents_at(first_of, places) if n_documents is None else n_documents)
 
 
-def _of_fresh(db: apsw.Connection, fresh: NDArray[np.int64], terms: Sequence[Term]) -> Part:
+def _of_fresh(db: apsw.Connection, fresh: NDArray[np.int64], terms: Sequence[Sequence[Form]]) -> Part:
     """The passages that no segment has; FTS5 looks up all terms."""
     document_of = documents.documents_of(db, fresh.tolist())
     ids = np.array(sorted(document_of), np.int64)
     document_ids, first_of = document_starts(np.array([document_of[id_] for id_ in ids.tolist()], np.int64))
     lengths = np.zeros(len(ids), np.int64)
-    held = []
-    for term in terms:
-        found, counts, own_lengths = keywords.frequencies(db, term.expression, ids)
+
+    def held(form: Form) -> Held:
+        found, counts, own_lengths = keywords.frequencies(db, form.expression, ids)
         places = np.searchsorted(ids, found)
         lengths[places] = own_lengths
-        held.append(Postings(places, counts, n_documents_at(first_of, places)))
-    return Part(ids, document_ids, first_of, lengths, tuple(held))
+        return Postings(places, counts, n_documents_at(first_of, places))
+
+    of_terms = tuple(united(list(map(held, own)), len(ids), first_of) for own in terms)
+    return Part(ids, document_ids, first_of, lengths, of_terms)
 
 
 def _of_word(segment: Arrays, tokens: tuple[bytes, ...]) -> tuple[Ints, Ints, int]:

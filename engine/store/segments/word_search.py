@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from longsearch.engine.store.segments.allowed import Allowed
 from longsearch.engine.store.segments.files import Segments
 from longsearch.engine.store.segments.term_counts import K1, B
-from longsearch.engine.store.segments.word_parts import Part, Term, parts_of, terms_of
+from longsearch.engine.store.segments.word_parts import Part, forms_cut, parts_of
 
 _ROUNDING = 1e-5  # float32 sums of at most 128 terms are off by less, as a share
 _FEW = 4  # a term that fewer than a quarter of the passages hold is added up without more ado
@@ -45,11 +45,10 @@ class WordSearch:
         """For each term the number of documents that hold it."""
 
     @classmethod
-    def open(cls, segments: Segments, expressions: Sequence[str]) -> "WordSearch | None":
-        """Look up a word, prefix or phrase in each FTS5 expression; None if only FTS5 can."""
-        terms: list[Term] | None = terms_of(segments.db, expressions)
-        parts = None if terms is None else parts_of(segments, terms)
-        return None if parts is None else cls(parts, len(expressions))
+    def open(cls, segments: Segments, terms: Sequence[Sequence[str]]) -> "WordSearch | None":
+        """Look up the forms of each term, FTS5 expressions of a word, prefix or phrase; None without segments."""
+        parts = parts_of(segments, forms_cut(segments.db, terms))
+        return None if parts is None else cls(parts, len(terms))
 
     def best(self, idfs: Sequence[float], mean_length: float, limit: int, allowed: Allowed | None = None) -> Ranked:
         """The `limit` best passages. `idfs`: the weight of each term; `mean_length`: words of a passage."""

@@ -230,6 +230,9 @@ def test_forms_that_are_alone_score_as_one_expression(library: Store) -> None:
     with library.reading() as db:
         fast = keywords.best(db, any_of(asked.terms), 10)
         idf = partial(bm25.idf, n_passages=len(_DOCUMENTS))
-        slow = keywords.best_of_forms(db, [[term] for term in asked.terms], idf, 10)
+        weights = [idf(len(keywords.matching(db, term))) for term in asked.terms]
+        scores, several = keywords.scores_of_forms(db, [[term] for term in asked.terms], weights, idf)
+        slow = sorted(scores.items(), key=lambda row: -row[1])[:10]
+    assert several == set()
     assert [id_ for id_, _ in fast] == [id_ for id_, _ in slow]
     assert [score for _, score in fast] == pytest.approx([score for _, score in slow])

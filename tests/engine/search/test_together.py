@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from longsearch.engine.index.bm25 import pooled
 from longsearch.engine.index.lookup import any_of, lookup
 from longsearch.engine.query_language.query import parse
-from longsearch.engine.store import keywords, languages
+from longsearch.engine.store import keywords, languages, lifecycle
 from longsearch.engine.store.languages import IndexLanguages
+from longsearch.engine.store.segments import upkeep
 from longsearch.engine.store.store import Store
 from longsearch.engine.types.documents import MetadataValue
 from longsearch.engine.types.results import DocumentHit, SearchMode, SearchResults
@@ -252,3 +253,84 @@ def test_an_empty_index_has_no_words(store: Store) -> None:
 def test_figures_of_nothing_cannot_be_pooled() -> None:
     with pytest.raises(ValueError, match="nothing"):
         pooled([])
+
+
+LANGUAGES_OF_TEXT = ("de", "en", "")
+OF_SEVERAL = ("colour", "color", "colours", "running", "runs", "Läufe", "apple", "apples", "stone", "tree")
+spoken_sentence = st.lists(st.sampled_from(OF_SEVERAL), min_size=1, max_size=6).map(" ".join)
+spoken_document = st.tuples(
+    st.lists(spoken_sentence, min_size=1, max_size=3), st.sampled_from(LANGUAGES_OF_TEXT), st.booleans(), direction
+)
+
+
+@given(
+    listed=st.lists(spoken_document, min_size=1, max_size=8),
+    query=st.one_of(spoken_sentence, st.sampled_from(("colou", '"apple stone"', "run -tree", "colour type:md"))),
+    vector=direction,
+    has_segments=st.booleans(),
+)
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_an_index_cut_in_two_answers_as_the_whole(
+    tmp_path: Path, listed: list, query: str, vector: NDArray[np.float32], has_segments: bool
+) -> None:
+    """Scores, order and reasons are equal.
+
+    Documents with the same score stand in the order of their indexes and ids, which a cut changes: these are compared
+    as a set. By meaning a score is rounded as vectors are stored, so 1e-6 may lie between.
+    """
+    with opened(tmp_path, 3) as (whole, *halves), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(upkeep, "LEAST_PASSAGES", 1 if has_segments else 10**6)
+        patch.setattr(lifecycle, "language_of", lambda text: LANGUAGES_OF_TEXT[int(text.split("#")[1])])
+        for number, (sentences, language, is_left, towards) in enumerate(listed):
+            texts = [*sentences[:-1], f"{sentences[-1]} {number} #{LANGUAGES_OF_TEXT.index(language)}"]
+            for store in (whole, halves[is_left]):
+                add(store, f"{number}.md", texts, [towards] * len(texts))
+        for store in (whole, *halves):
+            store.tidy()
+        for mode in SearchMode:
+            for prefix_last in (False, True):
+                one, two = (
+                    search(stores, query, mode, vector, prefix_last, k=20, explain=True)
+                    for stores in ([whole], [*halves])
+                )
+                assert (one.mode, one.note, one.languages, one.lit) == (two.mode, two.note, two.languages, two.lit)
+                assert ranks(one) == ranks(two)
+                assert reasons(one) == pytest.approx(reasons(two), abs=1e-6)
+
+
+def ranks(results: SearchResults) -> list[tuple[float, set[str]]]:
+    """The names of the documents of each score, best first."""
+    found: list[tuple[float, set[str]]] = []
+    for hit in results.hits:
+        if not found or found[-1][0] - hit.score > 2e-6:
+            found.append((round(hit.score, 4), set()))
+        found[-1][1].add(Path(hit.path).name)
+    return found
+
+
+def reasons(results: SearchResults) -> dict[tuple[str, str], float]:
+    """The points of each word and vector of each hit."""
+    return {
+        (Path(hit.path).name, name): points
+        for hit in results.hits
+        if hit.reason is not None
+        for name, points in (
+            *((f"word {share.word}", share.passage + share.document) for share in hit.reason.words),
+            *((share.vector_of, share.points) for share in hit.reason.meaning),
+        )
+    }
+
+
+def test_one_index_answers_as_itself_beside_an_empty_one(tmp_path: Path) -> None:
+    with opened(tmp_path, 2) as (full, empty):
+        for number in range(12):
+            add(full, f"{number}.md", [f"apple {number}", f"pear tree {number % 3}"], [toward(1, number), toward(2, 1)])
+        for mode in SearchMode:
+            for text in ("apple tree", '"pear tree" -apple', "type:md sort:name", "in:nowhere"):
+                one, two = (
+                    search(stores, text, mode, toward(1, 2), explain=True) for stores in ([full], [full, empty])
+                )
+                assert (one.mode, one.note, one.languages, one.lit) == (two.mode, two.note, two.languages, two.lit)
+                assert [hit.path for hit in one.hits] == [hit.path for hit in two.hits]
+                scores_of = [[passage.score for hit in found.hits for passage in hit.passages] for found in (one, two)]
+                assert scores_of[0] == pytest.approx(scores_of[1], abs=1e-12)  # FTS5 rounds its own sums otherwise

@@ -248,12 +248,42 @@ def test_passages_that_have_gone_are_dropped_once_they_are_many(store: Store, mo
     check(store, ["apple", "plum"])
 
 
-def test_an_expression_that_is_no_single_phrase_is_left_to_fts5(store: Store) -> None:
-    write(store, "a.md", ["apple pear"])
+SPOKEN = IndexLanguages(("de", "en", "fr"), is_settled=True)
+
+
+@pytest.mark.parametrize("text", ["colour", "running colors", '"run apple" äpfel', "cherries colo", "pear-1 run"])
+def test_a_term_with_several_forms_is_the_union_of_their_postings(store: Store, text: str) -> None:
+    for number in range(12):
+        words = [
+            ("colour", "color", "running run", "Äpfel apple", "cherries", "pear")[(number + at) % 6] for at in (0, 1, 3)
+        ]
+        write(store, f"{number}.md", [" ".join(words), f"run {number} colors {words[0]}"])
     store.tidy()
+    write(store, "fresh.md", ["colour and color of running pears"])
+    for is_typing in (False, True):
+        query = lookup(parse(text, is_typing), SPOKEN)
+        assert any(" OR " in term for term in query.terms)
+        with store.reading() as db:
+            found, expected = by_segments(db, query), query_words.by_fts5(db, query, n_documents(db))
+            assert found is not None
+            assert found.statistics == expected.statistics
+            best, others = found.best(100, None), expected.best(100, None)
+            assert dict(best) == pytest.approx(dict(others), abs=1e-9)
+            assert [score for _, score in best] == pytest.approx([score for _, score in others], abs=1e-9)
+            ids = np.array(sorted(id_ for id_, _ in best), np.int64)
+            np.testing.assert_allclose(found.by_term(ids), expected.by_term(ids), atol=1e-9)
+
+
+def test_a_query_in_an_index_of_several_languages_is_answered_by_segments(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(store, "a.md", ["colour and color"])
+    store.tidy()
+    monkeypatch.setattr(keywords, "scores_of_forms", None)
+    monkeypatch.setattr(keywords, "n_matching_by_document", None)
     with store.reading() as db:
-        assert word_search.WordSearch.open(Segments(db), ['"apple" OR "pear"']) is None
-        assert word_search.WordSearch.open(Segments(db), ['"apple"', '"pear"']) is not None
+        words = SqliteBackend(db, 0).words(lookup(parse("colour"), SPOKEN), 1)
+        assert len(words.best(10, None)) == 1
 
 
 @pytest.mark.parametrize("damage", ["missing", "cut", "other"])
