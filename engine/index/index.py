@@ -33,6 +33,7 @@ class Index:
         self.model = vectors.model_of(meta)
         """Fingerprint and dimension of the vectors, or None before a model is in use."""
         self.fingerprint = self.model[0] if self.model else ""
+        self._files = admitted.FilesVersion.of(db, meta)
         self.excerpt_weight = vectors.weight_of_excerpts(meta)
         """The share of the nearest excerpt in a passage's score by meaning."""
 
@@ -72,10 +73,6 @@ class Index:
     def n_undescribed(self) -> int:
         """The number of documents whose metadata have not been read by today's rules."""
         return metadata.n_undescribed(self.db)
-
-    @cached_property
-    def _files(self) -> admitted.FilesVersion:
-        return admitted.FilesVersion.of(self.db, self.meta)
 
     def documents_where(self, wanted: admitted.FileTests) -> NDArray[np.int64]:
         """The documents of the files that pass `wanted`, ascending."""

@@ -79,7 +79,7 @@ class Plan:
     def admits_no_document(self) -> bool:
         """Whether the filters of documents leave none, whatever the query's words are."""
         left = self.allowed.documents if self.allowed else None
-        return left is not None and not len(left)
+        return not self.index.n_documents or (left is not None and not len(left))
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,11 +171,11 @@ def _merged(plans: Sequence[Plan]) -> list[_Found]:
 
 
 def _hits(plans: Sequence[Plan], best: Sequence[_Found]) -> tuple[DocumentHit, ...]:
-    def of_plan(plan: Plan) -> Iterator[DocumentHit]:
+    found: dict[int, Iterator[DocumentHit]] = {}
+    for plan in plans:
         ranked = [one.document for one in best if one.plan is plan]
-        return iter(to_hits(plan.index, plan.request.query.files, ranked, nearest_excerpts(plan, ranked)))
-
-    found = {id(plan): of_plan(plan) for plan in plans}
+        own = to_hits(plan.index, plan.request.query.files, ranked, nearest_excerpts(plan, ranked))
+        found[id(plan)] = iter(own)
     hits = (next(found[id(one.plan)]) for one in best)
     return tuple(hit if hit.rank == rank else replace(hit, rank=rank) for rank, hit in enumerate(hits, start=1))
 
