@@ -62,7 +62,7 @@ def test_only_listed_files_are_read(root: Path, home: Path, pools: list[PoolHere
     names.write_text("tides.md\n")
     assert main(["index", "-q", "--on", "ray", "--files", str(names), str(root)]) == 0
     with open_index(index_path(root)) as store:
-        assert set(store.catalogue()) == {"tides.md"}
+        assert {file.path for file in store.files()} == {"tides.md"}
 
 
 @pytest.fixture

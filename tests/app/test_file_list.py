@@ -14,7 +14,7 @@ from longsearch.engine.index.opening import open_index
 
 def indexed(root: Path) -> set[str]:
     with open_index(index_path(root)) as store:
-        return set(store.catalogue())
+        return {file.path for file in store.files()}
 
 
 def test_only_the_listed_files_are_read_and_the_others_are_not_forgotten(
