@@ -46,7 +46,7 @@ def test_an_index_of_a_contextual_model_is_searched_by_meaning(
     assert main(["index", "-q", str(folder)]) == 0
     encoder = Encoder.open(tmp_path / "model")
     with open_index(index_path(folder)) as store:
-        assert store.model_in_use() == (encoder.fingerprint, 2 * encoder.model.config.d_model)
+        assert store.model == (encoder.fingerprint, 2 * encoder.model.config.d_model)
     for name, text in NOTES.items():
         assert Path(search(capsys, text, folder)[0]["path"]).name == name
 
