@@ -14,7 +14,7 @@ from longsearch.engine.arrays import Vectors
 from longsearch.engine.index.bm25 import WordStatistics
 from longsearch.engine.index.lookup import Lookup
 from longsearch.engine.store.manifest import Kind
-from longsearch.engine.store.segments.allowed import Allowed
+from longsearch.engine.store.segments.candidate_filter import CandidateFilter
 
 Found = list[tuple[int, float]]
 """(id, score), highest first."""
@@ -30,7 +30,7 @@ class QueryWords(Protocol):
     def pooled_with(self, statistics: WordStatistics) -> Self:
         """The same words, to be scored by the figures of several indexes."""
 
-    def best(self, limit: int, allowed: Allowed | None) -> Found:
+    def best(self, limit: int, allowed: CandidateFilter | None) -> Found:
         """The `limit` best passages that hold any word or phrase."""
 
     def in_documents(self, document_ids: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -43,7 +43,7 @@ class QueryWords(Protocol):
 class VectorIndex(Protocol):
     """What an engine knows of vectors. Before a model is in use nothing has one."""
 
-    def nearest_passages(self, query: Vectors, k: int, allowed: Allowed | None = None) -> Found:
+    def nearest_passages(self, query: Vectors, k: int, allowed: CandidateFilter | None = None) -> Found:
         """The `k` (at most `vectors.K_MAX`) passages nearest to `query` (dim,), as (id, cosine), highest first."""
 
     def nearest_documents(self, query: Vectors, k: int, allowed: NDArray[np.int64] | None = None) -> Found:

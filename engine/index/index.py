@@ -14,7 +14,7 @@ from longsearch.engine.index.backends import IndexBackend
 from longsearch.engine.index.calibration import Background, background_of
 from longsearch.engine.store import documents, files, languages, metadata, reports, vectors
 from longsearch.engine.store.languages import IndexLanguages
-from longsearch.engine.store.segments import admitted
+from longsearch.engine.store.segments import filter_cache
 from longsearch.engine.types.documents import DocumentText
 from longsearch.engine.types.progress import FileReport, IndexProgress
 
@@ -33,7 +33,7 @@ class Index:
         self.model = vectors.model_of(meta)
         """Fingerprint and dimension of the vectors, or None before a model is in use."""
         self.fingerprint = self.model[0] if self.model else ""
-        self._files = admitted.FilesVersion.of(db, meta)
+        self._files = filter_cache.FilesVersion.of(db, meta)
         self.excerpt_weight = vectors.weight_of_excerpts(meta)
         """The share of the nearest excerpt in a passage's score by meaning."""
 
@@ -62,7 +62,7 @@ class Index:
     @cached_property
     def n_documents(self) -> int:
         """The number of documents."""
-        return admitted.n_documents(self.db, self._files)
+        return filter_cache.n_documents(self.db, self._files)
 
     @cached_property
     def n_waiting(self) -> int:
@@ -74,9 +74,9 @@ class Index:
         """The number of documents whose metadata have not been read by today's rules."""
         return metadata.n_undescribed(self.db)
 
-    def documents_where(self, wanted: admitted.FileTests) -> NDArray[np.int64]:
+    def documents_where(self, wanted: filter_cache.FileTests) -> NDArray[np.int64]:
         """The documents of the files that pass `wanted`, ascending."""
-        return admitted.documents_where(self.db, self._files, wanted)
+        return filter_cache.documents_where(self.db, self._files, wanted)
 
     def progress(self) -> IndexProgress:
         """The progress of indexing."""

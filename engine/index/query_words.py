@@ -16,7 +16,7 @@ from longsearch.engine.index.backends import Found
 from longsearch.engine.index.bm25 import WordStatistics
 from longsearch.engine.index.lookup import Lookup, any_of, by_term, forms_of
 from longsearch.engine.store import keywords
-from longsearch.engine.store.segments.allowed import Allowed
+from longsearch.engine.store.segments.candidate_filter import CandidateFilter
 from longsearch.engine.store.segments.files import Segments
 from longsearch.engine.store.segments.word_search import WordSearch
 
@@ -56,7 +56,7 @@ class WordsBySegments:
         """See `QueryWords`."""
         return replace(self, statistics=statistics)
 
-    def best(self, limit: int, allowed: Allowed | None) -> Found:
+    def best(self, limit: int, allowed: CandidateFilter | None) -> Found:
         """See `QueryWords`."""
         figures = self.statistics
         ranked = self.found.best(bm25.idfs(figures), bm25.mean_length(figures), limit, allowed)
@@ -88,7 +88,7 @@ class WordsByFts5:
         """See `QueryWords`."""
         return replace(self, statistics=statistics, is_pooled=True)
 
-    def best(self, limit: int, allowed: Allowed | None) -> Found:
+    def best(self, limit: int, allowed: CandidateFilter | None) -> Found:
         """See `QueryWords`.
 
         FTS5 scores by the figures of its own index, and each form of a term by itself. Where those of several indexes

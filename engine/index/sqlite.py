@@ -12,7 +12,7 @@ from longsearch.engine.index.lookup import Lookup
 from longsearch.engine.index.query_words import by_fts5, by_segments
 from longsearch.engine.store import documents, keywords, vectors
 from longsearch.engine.store.manifest import Kind
-from longsearch.engine.store.segments.allowed import Allowed, places_among
+from longsearch.engine.store.segments.candidate_filter import CandidateFilter, places_among
 from longsearch.engine.store.segments.files import Segments
 from longsearch.engine.store.segments.vector_search import VectorSearch, read
 from longsearch.engine.store.vec0 import storage_chunks
@@ -44,7 +44,7 @@ class SqliteBackend:
         """See `IndexBackend`."""
         return keywords.best(self._db, match, limit, allowed)
 
-    def nearest_passages(self, query: Vectors, k: int, allowed: Allowed | None = None) -> Found:
+    def nearest_passages(self, query: Vectors, k: int, allowed: CandidateFilter | None = None) -> Found:
         """See `VectorIndex`.
 
         In a large index the segments pick the candidates; they may miss one that barely beats the last, and their

@@ -22,7 +22,7 @@ from longsearch.engine.search.metadata_filter import narrowed
 from longsearch.engine.search.ranking import ids as ids_of
 from longsearch.engine.store import excerpts, languages
 from longsearch.engine.store.manifest import Kind
-from longsearch.engine.store.segments.allowed import Allowed
+from longsearch.engine.store.segments.candidate_filter import CandidateFilter
 
 Scores = NDArray[np.float64]
 
@@ -44,7 +44,7 @@ def allowed_documents(
     return narrowed(index.db, allowed, conditions)
 
 
-def allowed_passages(index: Index, asked: Lookup, query: Query) -> Allowed | None:
+def allowed_passages(index: Index, asked: Lookup, query: Query) -> CandidateFilter | None:
     """The passages of admitted documents that hold all phrases and nothing excluded; None if all are allowed.
 
     The filter applies before ranking: otherwise none of the best 200 might lie in a small folder.
@@ -53,7 +53,7 @@ def allowed_passages(index: Index, asked: Lookup, query: Query) -> Allowed | Non
     holding = index.backend.matching(all_of(asked.phrases)) if asked.phrases else None
     excluded = index.backend.matching(any_of(asked.excluded)) if asked.excluded else None
     is_all = in_files is None and holding is None and excluded is None
-    return None if is_all else Allowed(in_files, holding, excluded)
+    return None if is_all else CandidateFilter(in_files, holding, excluded)
 
 
 @dataclass(frozen=True, slots=True)

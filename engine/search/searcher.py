@@ -35,7 +35,7 @@ from longsearch.engine.search.retrieval import (
 )
 from longsearch.engine.store import excerpts, languages
 from longsearch.engine.store.excerpts import Nearest
-from longsearch.engine.store.segments.allowed import Allowed
+from longsearch.engine.store.segments.candidate_filter import CandidateFilter
 from longsearch.engine.store.vectors import K_MAX
 from longsearch.engine.types.results import DocumentHit, SearchMode, SearchResults
 from longsearch.engine.unread import NONE_READ, unread
@@ -71,7 +71,7 @@ class Plan:
     """The query's terms as the indexes are asked."""
     vector: Vectors | None
     """None in a search by words."""
-    allowed: Allowed | None
+    allowed: CandidateFilter | None
     words: QueryWords | None
     """What the index holds of the query's words; None in a search by meaning and for a list without words."""
 

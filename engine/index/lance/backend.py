@@ -18,7 +18,7 @@ from longsearch.engine.index.lance.words import search_of, words_of
 from longsearch.engine.index.lookup import Lookup
 from longsearch.engine.store import vectors
 from longsearch.engine.store.manifest import Kind
-from longsearch.engine.store.segments.allowed import Allowed
+from longsearch.engine.store.segments.candidate_filter import CandidateFilter
 from longsearch.engine.store.vectors import K_MAX
 
 _READ_ALL = 5_000
@@ -38,14 +38,14 @@ class LanceBackend:
         self._snapshot = snapshot
         self._matcher: Matcher | None = None
 
-    def nearest_passages(self, query: Vectors, k: int, allowed: Allowed | None = None) -> Found:
+    def nearest_passages(self, query: Vectors, k: int, allowed: CandidateFilter | None = None) -> Found:
         """See `IndexBackend`. Exact, unless the store is so large that it has an index of vectors."""
         if not self._snapshot.at.dim or (allowed is not None and allowed.is_empty):
             return []
         vector, k = self._checked(query), min(k, K_MAX)
         return self._nearest(vector, k, "") if allowed is None else self._nearest_of(vector, k, allowed)
 
-    def _nearest_of(self, query: Vectors, k: int, allowed: Allowed) -> Found:
+    def _nearest_of(self, query: Vectors, k: int, allowed: CandidateFilter) -> Found:
         snapshot = self._snapshot
         mask = allowed.mask(snapshot.passage_ids, snapshot.document_ids, snapshot.first_of)
         n_allowed = int(np.count_nonzero(mask))
@@ -122,7 +122,7 @@ class LanceBackend:
         found = search_of(self._snapshot, [matcher.held(phrase) for phrase in phrases])
         weights = [bm25.idf(count, n) for count in found.n_passages_with]
         mean = self._snapshot.at.n_words / max(1, n)
-        ranked = found.best(weights, mean, limit, None if allowed is None else Allowed(holding=allowed))
+        ranked = found.best(weights, mean, limit, None if allowed is None else CandidateFilter(holding=allowed))
         return list(zip(ranked.ids.tolist(), ranked.scores.tolist(), strict=True))
 
     def expect(self, passage_ids: Sequence[int]) -> None:

@@ -19,7 +19,7 @@ from longsearch.engine.index.lance.fetching import check_schema, put_small
 from longsearch.engine.index.lance.postings import LENGTHS, Held, joined, keys_of
 from longsearch.engine.index.lance.tables import Publication, Tables, batches_of, from_arrow
 from longsearch.engine.store.schema import migrate
-from longsearch.engine.store.segments.allowed import places_among
+from longsearch.engine.store.segments.candidate_filter import places_among
 
 _ASK_EVERY_S = 1.0
 PLACES = ("id", "content_id", "ordinal", "start", "stop", "n_tokens", "page")

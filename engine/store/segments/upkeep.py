@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from longsearch.engine.store import manifest
 from longsearch.engine.store.manifest import Kind, Listed, Manifest
-from longsearch.engine.store.segments.allowed import places_among
+from longsearch.engine.store.segments.candidate_filter import places_among
 from longsearch.engine.store.segments.files import Arrays, all_of, mapped, path_of
 from longsearch.engine.store.segments.vector_maker import VectorMaker
 from longsearch.engine.store.segments.word_maker import WordMaker

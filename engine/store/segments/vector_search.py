@@ -16,7 +16,7 @@ from longsearch.engine.arrays import Vectors
 from longsearch.engine.store import documents
 from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.segments import sign_scan
-from longsearch.engine.store.segments.allowed import Allowed, places_among
+from longsearch.engine.store.segments.candidate_filter import CandidateFilter, places_among
 from longsearch.engine.store.segments.files import Arrays, Segments
 from longsearch.engine.store.segments.postings import document_starts
 from longsearch.engine.store.segments.vector_maker import REST, TABLES
@@ -57,7 +57,7 @@ class VectorSearch:
         arrays, dead = zip(*opened, strict=True)
         return cls(segments.db, kind, arrays, dead, segments.manifest(kind).fresh)
 
-    def nearest(self, query: Vectors, k: int, allowed: Allowed | None = None) -> list[tuple[int, float]] | None:
+    def nearest(self, query: Vectors, k: int, allowed: CandidateFilter | None = None) -> list[tuple[int, float]] | None:
         """The `k` nearest vectors as (id, cosine), highest first; None if a segment turns out to be damaged."""
         n = max(_LEAST_BY_WEIGHT, 4 * (k + RESCORED), sum(len(one["ids"]) for one in self.segments) // _SHARE_BY_WEIGHT)
         near = self._by_weighted_signs(query, self._by_signs(query, _BY_SIGNS * n, allowed), n)
@@ -80,7 +80,7 @@ class VectorSearch:
         found.append(read(self.db, self.kind, left, query))
         return np.concatenate([one[0] for one in found]), np.concatenate([one[1] for one in found])
 
-    def _by_signs(self, query: Vectors, n: int, allowed: Allowed | None) -> list[NDArray[np.intp]]:
+    def _by_signs(self, query: Vectors, n: int, allowed: CandidateFilter | None) -> list[NDArray[np.intp]]:
         """For each segment where the vectors are that may be among the nearest: `n`, or a few more."""
         distances = [
             _wanted_distances(segment, dead, query, allowed)
@@ -122,7 +122,7 @@ class VectorSearch:
         given = scores[first][np.argsort(ids[first])]
         return len(own) == len(given) and bool(np.abs(own - given).max(initial=0) <= _MAX_ERROR)
 
-    def _allowed_fresh(self, allowed: Allowed | None) -> NDArray[np.int64]:
+    def _allowed_fresh(self, allowed: CandidateFilter | None) -> NDArray[np.int64]:
         if allowed is None or not len(self.fresh):
             return self.fresh
         document_of = documents.documents_of(self.db, self.fresh.tolist())
@@ -138,7 +138,7 @@ def read(db: apsw.Connection, kind: Kind, ids: NDArray[np.int64], query: Vectors
 
 
 def _wanted_distances(
-    segment: Arrays, dead: NDArray[np.int64], query: Vectors, allowed: Allowed | None
+    segment: Arrays, dead: NDArray[np.int64], query: Vectors, allowed: CandidateFilter | None
 ) -> NDArray[np.uint16]:
     """(n,): how many signs differ from the query's; `sign_scan.NONE` where the vector is not wanted."""
     distances = sign_scan.by_signs(segment["signs"], query)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from longsearch.engine.store import documents, keywords
 from longsearch.engine.store.manifest import Kind
-from longsearch.engine.store.segments.allowed import Allowed, places_among
+from longsearch.engine.store.segments.candidate_filter import CandidateFilter, places_among
 from longsearch.engine.store.segments.files import Arrays, Segments
 from longsearch.engine.store.segments.postings import document_starts
 from longsearch.engine.store.segments.term_counts import Counts, Held, Ints, Postings, n_documents_at, united
@@ -56,7 +56,7 @@ class Part:
     held: tuple[Held, ...]
     """For each term which passages hold it."""
 
-    def mask(self, allowed: Allowed) -> NDArray[np.bool_]:
+    def mask(self, allowed: CandidateFilter) -> NDArray[np.bool_]:
         """(n,): which passages are allowed."""
         return allowed.mask(self.passage_ids, self.document_ids, self.first_of)
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from longsearch.engine.store.segments.allowed import Allowed
+from longsearch.engine.store.segments.candidate_filter import CandidateFilter
 from longsearch.engine.store.segments.files import Segments
 from longsearch.engine.store.segments.term_counts import K1, B
 from longsearch.engine.store.segments.word_parts import Part, forms_cut, parts_of
@@ -50,7 +50,9 @@ class WordSearch:
         parts = parts_of(segments, forms_cut(segments.db, terms))
         return None if parts is None else cls(parts, len(terms))
 
-    def best(self, idfs: Sequence[float], mean_length: float, limit: int, allowed: Allowed | None = None) -> Ranked:
+    def best(
+        self, idfs: Sequence[float], mean_length: float, limit: int, allowed: CandidateFilter | None = None
+    ) -> Ranked:
         """The `limit` best passages. `idfs`: the weight of each term; `mean_length`: words of a passage."""
         weights = np.array(idfs)
         found = [_best_of(part, weights, mean_length, limit, allowed) for part in self._parts]
@@ -82,7 +84,7 @@ class WordSearch:
         return counts
 
 
-def _best_of(part: Part, weights: Floats, mean_length: float, limit: int, allowed: Allowed | None) -> Ranked:
+def _best_of(part: Part, weights: Floats, mean_length: float, limit: int, allowed: CandidateFilter | None) -> Ranked:
     """The best passages of one part."""
     places = _candidates(part, weights, mean_length, limit, None if allowed is None else part.mask(allowed))
     scores = _exact(part, places, weights, mean_length)

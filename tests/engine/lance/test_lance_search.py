@@ -16,7 +16,7 @@ from longsearch.engine.search.searcher import SearchRequest, search
 from longsearch.engine.search.similar import similar_to_document, similarity_of_passages
 from longsearch.engine.search.similar_passages import asked_passage, similar_to_passage
 from longsearch.engine.store import documents
-from longsearch.engine.store.segments import admitted
+from longsearch.engine.store.segments import filter_cache
 from longsearch.engine.types.results import SearchMode
 from tests.engine.lance.lance_helpers import (
     CHINESE,
@@ -155,5 +155,5 @@ def test_two_stores_in_one_process_do_not_share_what_is_counted() -> None:
         db.executemany("INSERT INTO meta VALUES (?, ?)", [("root", root), ("files_version", 7)])
         db.executemany("INSERT INTO contents VALUES (?)", [(id_,) for id_ in range(n)])
         known = dict(db.execute("SELECT key, value FROM meta"))
-        counts.append(admitted.n_documents(db, admitted.FilesVersion.of(db, known)))
+        counts.append(filter_cache.n_documents(db, filter_cache.FilesVersion.of(db, known)))
     assert counts == [1, 2]

@@ -13,7 +13,7 @@ from longsearch.engine.index.opening import open_index
 from longsearch.engine.query_language.file_filter import FileFilter
 from longsearch.engine.store import documents, files
 from longsearch.engine.store.records import FileStamp
-from longsearch.engine.store.segments import admitted
+from longsearch.engine.store.segments import filter_cache
 from longsearch.engine.store.store import Store
 from longsearch.engine.types.results import SearchMode
 from tests.engine.search.search_helpers import add, names, search, toward
@@ -136,7 +136,7 @@ def test_the_number_of_documents_is_kept_until_files_change(store: Store) -> Non
         with open_index(store.path) as index:
             found = index.n_documents
             assert found == documents.count(index.db)
-            assert admitted._counted[index.db.filename, index.meta["root"]][1] == found
+            assert filter_cache._counted[index.db.filename, index.meta["root"]][1] == found
         return found
 
     add(store, "law/a.pdf", ["Apples."])
@@ -157,4 +157,4 @@ def test_few_answers_of_filters_are_kept(store: Store) -> None:
     with open_index(store.path) as index:
         for number in range(40):
             assert len(index.documents_where(FileFilter(parts_excluded=(str(number),)))) == 1
-    assert len(admitted._kept) <= admitted._MOST
+    assert len(filter_cache._kept) <= filter_cache._MOST

@@ -17,7 +17,7 @@ from longsearch.engine.index.sqlite import SqliteBackend
 from longsearch.engine.store import manifest, vectors
 from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.segments import files, sign_scan, upkeep, vector_search
-from longsearch.engine.store.segments.allowed import Allowed
+from longsearch.engine.store.segments.candidate_filter import CandidateFilter
 from longsearch.engine.store.segments.files import Segments
 from longsearch.engine.store.segments.vector_maker import REST, quantized, signs
 from longsearch.engine.store.segments.vector_search import VectorSearch
@@ -59,7 +59,7 @@ def by_segments(
     db: apsw.Connection, query: NDArray[np.float32], k: int, allowed: NDArray[np.int64] | None = None
 ) -> list[tuple[int, float]] | None:
     segments = VectorSearch.open(Segments(db), Kind.VECTORS, DIM)
-    return segments and segments.nearest(query, k, None if allowed is None else Allowed(holding=allowed))
+    return segments and segments.nearest(query, k, None if allowed is None else CandidateFilter(holding=allowed))
 
 
 def scan(

@@ -20,7 +20,7 @@ from longsearch.engine.store.documents import lengths as lengths_by_sql
 from longsearch.engine.store.languages import IndexLanguages
 from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.segments import files, postings, term_counts, upkeep, word_parts, word_search
-from longsearch.engine.store.segments.allowed import Allowed
+from longsearch.engine.store.segments.candidate_filter import CandidateFilter
 from longsearch.engine.store.segments.files import Segments
 from longsearch.engine.store.store import Store
 from longsearch.engine.types.documents import DocumentText, Passage
@@ -60,7 +60,11 @@ def check(store: Store, queries: list[str] = QUERIES, least: int = 1) -> None:
     with store.reading() as db:
         ids = np.array([row[0] for row in db.execute("SELECT id FROM passages ORDER BY id")], np.int64)
         documents = [row[0] for row in db.execute("SELECT id FROM contents ORDER BY id")]
-        filters = [None, Allowed(holding=ids[::2]), Allowed(np.array(documents[1::2], np.int64), excluded=ids[::3])]
+        filters = [
+            None,
+            CandidateFilter(holding=ids[::2]),
+            CandidateFilter(np.array(documents[1::2], np.int64), excluded=ids[::3]),
+        ]
         for query in [asked(text, is_typing) for text in queries for is_typing in (False, True)]:
             found, expected = by_segments(db, query), query_words.by_fts5(db, query, n_documents(db))
             assert found is not None

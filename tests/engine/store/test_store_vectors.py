@@ -9,7 +9,7 @@ from longsearch.engine.index.opening import open_index
 from longsearch.engine.index.sqlite import SqliteBackend
 from longsearch.engine.passages import EXCERPT_WEIGHT
 from longsearch.engine.store import vectors
-from longsearch.engine.store.segments.allowed import Allowed
+from longsearch.engine.store.segments.candidate_filter import CandidateFilter
 from longsearch.engine.store.store import Store
 from longsearch.engine.store.vec0 import storage_chunks
 from tests.engine.store.store_helpers import DIM, add, embed, open_store, unit_vectors, vector_of, vectors_of_passages
@@ -133,8 +133,8 @@ def test_a_filter_is_applied_before_ranking(store: Store) -> None:
     query = unit_vectors(1, seed=99)[0]
     allowed = np.array([3, 50, 77, 119], dtype=np.int64)
     with store.reading() as db:
-        found = SqliteBackend(db, len(query)).nearest_passages(query, 3, Allowed(holding=allowed))
-        assert SqliteBackend(db, len(query)).nearest_passages(query, 3, Allowed(holding=allowed[:0])) == []
+        found = SqliteBackend(db, len(query)).nearest_passages(query, 3, CandidateFilter(holding=allowed))
+        assert SqliteBackend(db, len(query)).nearest_passages(query, 3, CandidateFilter(holding=allowed[:0])) == []
     best = allowed[np.argsort(-(given[allowed - 1] @ query))][:3]
     assert [passage_id for passage_id, _ in found] == best.tolist()
 

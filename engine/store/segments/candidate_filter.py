@@ -10,7 +10,7 @@ from longsearch.engine.store import documents
 
 
 @dataclass(frozen=True, slots=True)
-class Allowed:
+class CandidateFilter:
     """A passage is allowed if no field excludes it."""
 
     documents: NDArray[np.int64] | None = None
