@@ -44,19 +44,19 @@ class Preferences:
 
 def problems(theme: str, keys: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return what is wrong with a choice, each with what to do. Knows the bindings of the modules that are loaded."""
-    found = []
+    mistakes = []
     if theme not in (AUTO_THEME, *BUILTIN_THEMES):
         themes = ", ".join((AUTO_THEME, *sorted(BUILTIN_THEMES)))
-        found.append((f"there is no theme {theme}", f"there are: {themes}"))
+        mistakes.append((f"there is no theme {theme}", f"there are: {themes}"))
     if not keys:
-        return found
-    known = {binding.id for _, bindings in _bindings() for binding in bindings if binding.id}
+        return mistakes
+    names = {binding.id for _, bindings in _bindings() for binding in bindings if binding.id}
     for name, text in keys.items():
-        if name not in known:
-            near = get_close_matches(name, known, n=1)
-            found.append((f"keys: there is no command {name}", f"did you mean {near[0]}?" if near else _SEE))
-        found += [(f"keys: {name} has no key {key}", _KEYS) for key in split_keys(text) if not is_key(key)]
-    return [*found, *_clashes(keys)]
+        if name not in names:
+            near = get_close_matches(name, names, n=1)
+            mistakes.append((f"keys: there is no command {name}", f"did you mean {near[0]}?" if near else _SEE))
+        mistakes += [(f"keys: {name} has no key {key}", _KEYS) for key in split_keys(text) if not is_key(key)]
+    return [*mistakes, *_clashes(keys)]
 
 
 def theme_for(wished: str, kept: str, is_light: bool) -> str:
@@ -73,7 +73,7 @@ _KEYS = "keys are called o, f9, ctrl+o, slash, question_mark, pagedown"
 def commands(keys: Mapping[str, str]) -> dict[str, tuple[str, str]]:
     """Return every command of the modules that are loaded, by name: its keys in force, and what it does."""
     changed = sound_keys(keys)
-    found = {
+    by_name = {
         binding.id: (
             ", ".join(split_keys(changed.get(binding.id, binding.key))),
             binding.tooltip or binding.description,
@@ -82,7 +82,7 @@ def commands(keys: Mapping[str, str]) -> dict[str, tuple[str, str]]:
         for binding in bindings
         if binding.id
     }
-    return dict(sorted(found.items()))
+    return dict(sorted(by_name.items()))
 
 
 def sound_keys(keys: Mapping[str, str]) -> dict[str, str]:
@@ -129,14 +129,14 @@ def _clashes(keys: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 def _meetings() -> Iterator[tuple[Binding, Binding, set[str]]]:
     """Yield each two commands that work at the same time, and the keys that the second one's place takes anyway."""
-    known = {_place(own[0]): (one, own) for one, own in _bindings()}
-    for place, (one, own) in known.items():
-        for first, second in combinations(own, 2):
+    by_place = {_place(bindings[0]): (widget, bindings) for widget, bindings in _bindings()}
+    for place, (widget, bindings) in by_place.items():
+        for first, second in combinations(bindings, 2):
             yield first, second, _keys_of(second)
-        taken = _keys_taken(one)
-        for around, (_, theirs) in known.items():
+        taken = _keys_taken(widget)
+        for around, (_, theirs) in by_place.items():
             if place in _WITHIN.get(around, ()) or around == "app" != place:
-                yield from ((first, second, taken) for first in theirs for second in own)
+                yield from ((first, second, taken) for first in theirs for second in bindings)
 
 
 def _name(binding: Binding) -> str:
@@ -158,8 +158,8 @@ def _chosen(binding: Binding, keys: Mapping[str, str]) -> set[str]:
 
 def _keys_taken(place: type[DOMNode]) -> set[str]:
     """Return the keys that a widget takes before its screen, with those that it inherits from Textual's widgets."""
-    all_bindings = [binding for one in place.__mro__ for binding in one.__dict__.get("BINDINGS", ())]
-    texts = (one.key if isinstance(one, Binding) else one[0] for one in all_bindings)
+    all_bindings = [binding for cls in place.__mro__ for binding in cls.__dict__.get("BINDINGS", ())]
+    texts = (binding.key if isinstance(binding, Binding) else binding[0] for binding in all_bindings)
     return {key for text in texts for key in split_keys(text)}
 
 
@@ -168,11 +168,11 @@ def _bindings() -> Iterator[tuple[type[DOMNode], list[Binding]]]:
     waiting: list[type[DOMNode]] = [DOMNode]
     seen: set[type[DOMNode]] = set()
     while waiting:
-        for one in waiting.pop().__subclasses__():
-            if one in seen:
+        for widget in waiting.pop().__subclasses__():
+            if widget in seen:
                 continue
-            seen.add(one)
-            waiting.append(one)
-            own = one.__dict__.get("BINDINGS", ()) if one.__module__.startswith("longsearch.tui") else ()
-            if own:
-                yield one, [binding for binding in own if isinstance(binding, Binding)]
+            seen.add(widget)
+            waiting.append(widget)
+            bindings = widget.__dict__.get("BINDINGS", ()) if widget.__module__.startswith("longsearch.tui") else ()
+            if bindings:
+                yield widget, [binding for binding in bindings if isinstance(binding, Binding)]

@@ -147,14 +147,15 @@ async def test_the_command_palette_offers_every_action_that_works_now() -> None:
 
 
 async def test_commands_of_the_palette_do_what_their_keys_do() -> None:
-    app = LongsearchApp(three_reports())
+    backend = three_reports()
+    app = LongsearchApp(backend)
     async with app.run_test(size=WIDE) as pilot:
         await ask(pilot, "valve", press_enter=True)
         await palette(app)["Mode"].callback()
         assert app.screen.query_one(ModeTabs).mode is SearchMode.MEANING
         await palette(app)["Add to basket"].callback()
         await settle(pilot)
-        assert len(app._backend.user_data.kept) == 1
+        assert len(backend.user_data.kept) == 1
         await palette(app)["Help"].callback()
         await pilot.pause()
         assert isinstance(app.screen, HelpScreen)

@@ -108,7 +108,7 @@ def graphics_of(
 
 
 def _protocol(answers: bytes, environment: Mapping[str, str], is_multiplexed: bool) -> GraphicsProtocol:
-    name = (found[1] if (found := _NAME.search(answers)) else b"").lower()
+    name = (named[1] if (named := _NAME.search(answers)) else b"").lower()
     if not is_multiplexed:
         if b"\x1b_Gi=31;OK" in answers:
             return GraphicsProtocol.KITTY

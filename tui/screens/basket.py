@@ -88,19 +88,25 @@ class BasketScreen(Screen[Evidence | None]):
 
     def _fill(self) -> None:
         passages, options = self._view.passages, self.query_one(OptionList)
-        at = next((at for at, one in enumerate(passages) if one.evidence.id == self._wanted), options.highlighted or 0)
+        at = next(
+            (at for at, placed in enumerate(passages) if placed.evidence.id == self._wanted), options.highlighted or 0
+        )
         width = max(options.scrollable_content_region.width - 2, 10)
-        options.set_options(Option(list_content(number, one, width)) for number, one in enumerate(passages, start=1))
+        options.set_options(
+            Option(list_content(number, placed, width)) for number, placed in enumerate(passages, start=1)
+        )
         options.highlighted = min(at, len(passages) - 1) if passages else None
         self._wanted = None
-        n_documents = len({one.evidence.path for one in passages})
+        n_documents = len({placed.evidence.path for placed in passages})
         about = f" of {counted(n_documents, 'document')}" if passages else ""
         self.query_one(HeaderLine).left = f"Basket: {counted(len(passages), 'passage')}{about}"
         self._show_detail()
 
     def _show_detail(self) -> None:
-        one = self._selected
-        detail = detail_content(one, max(self.size.width - 2, 10)) if one else Content.styled(_EMPTY, styles.MUTED)
+        placed = self._selected
+        detail = (
+            detail_content(placed, max(self.size.width - 2, 10)) if placed else Content.styled(_EMPTY, styles.MUTED)
+        )
         self.query_one("#detail", Static).update(detail)
 
     def on_option_list_option_highlighted(self) -> None:
@@ -109,8 +115,8 @@ class BasketScreen(Screen[Evidence | None]):
 
     def on_option_list_option_selected(self) -> None:
         """Go back to the main screen on Enter, and look for the passage there."""
-        if one := self._selected:
-            self.dismiss(one.evidence)
+        if placed := self._selected:
+            self.dismiss(placed.evidence)
 
     def _say(self, done: str = "", error: str = "") -> None:
         text = Content.styled(f"✗ {error}", styles.ERROR) if error else Content.styled(f"✓ {done}", styles.SUCCESS)
@@ -126,16 +132,16 @@ class BasketScreen(Screen[Evidence | None]):
         options.action_cursor_down() if step > 0 else options.action_cursor_up()
 
     def action_open(self) -> None:
-        if one := self._selected:
-            self._open(one.evidence)
+        if placed := self._selected:
+            self._open(placed.evidence)
 
     @work(exclusive=True, group="open")
-    async def _open(self, one: Evidence) -> None:
-        self._say(*await open_file(self.app, self._backend, one.path, one.page, one.quote))
+    async def _open(self, evidence: Evidence) -> None:
+        self._say(*await open_file(self.app, self._backend, evidence.path, evidence.page, evidence.quote))
 
     def action_copy(self) -> None:
-        if one := self._selected:
-            self._copy(one.evidence.id)
+        if placed := self._selected:
+            self._copy(placed.evidence.id)
 
     @work(exclusive=True, group="copy")
     async def _copy(self, id_: str) -> None:
@@ -145,19 +151,19 @@ class BasketScreen(Screen[Evidence | None]):
         self._say("Passage copied", error)
 
     def action_remove(self) -> None:
-        if one := self._selected:
-            self._do(lambda: self._backend.user_data.remove([one.evidence.id]), "removed; u takes it back")
+        if placed := self._selected:
+            self._do(lambda: self._backend.user_data.remove([placed.evidence.id]), "removed; u takes it back")
 
     def action_move(self, step: int) -> None:
-        if one := self._selected:
-            self._wanted = one.evidence.id
-            self._do(lambda: self._backend.user_data.move(one.evidence.id, step))
+        if placed := self._selected:
+            self._wanted = placed.evidence.id
+            self._do(lambda: self._backend.user_data.move(placed.evidence.id, step))
 
     def action_note(self) -> None:
         """Ask for the note of the passage."""
-        if one := self._selected:
-            dialog = LineDialog("Note", one.evidence.note, "Enter keeps the note; an empty line removes it.")
-            self.app.push_screen(dialog, lambda note: self._annotate(one.evidence.id, note))
+        if placed := self._selected:
+            dialog = LineDialog("Note", placed.evidence.note, "Enter keeps the note; an empty line removes it.")
+            self.app.push_screen(dialog, lambda note: self._annotate(placed.evidence.id, note))
 
     def _annotate(self, id_: str, note: str | None) -> None:
         if note is not None:
@@ -173,7 +179,7 @@ class BasketScreen(Screen[Evidence | None]):
 
     def action_clear(self) -> None:
         """Ask first."""
-        ids = [one.evidence.id for one in self._view.passages]
+        ids = [placed.evidence.id for placed in self._view.passages]
         question = f"Remove {counted(len(ids), 'passage')} from the basket?"
         self.app.push_screen(YesNoDialog(question), lambda is_sure: self._clear(ids) if is_sure else None)
 
@@ -202,23 +208,23 @@ _QUOTED_CHARACTERS = 300
 _MARKS = re.compile(r"[\"“”„«»]")
 
 
-def list_content(number: int, one: PlacedEvidence, width: int) -> Content:
+def list_content(number: int, placed: PlacedEvidence, width: int) -> Content:
     """Return a passage in `width` cells: its document and page, its first words, and the note if there is one."""
-    kept = one.evidence
-    state = f" · {one.state.value}" if one.state else ""
+    kept = placed.evidence
+    state = f" · {placed.state.value}" if placed.state else ""
     page = f"p. {kept.page}" if kept.page is not None else ""
     end = clip(f"{page}{state}".removeprefix(" · "), max(width - 12, 0))
     title = clip(f"{number}. {shown(kept.title)}", max(width - len(end) - 2, 4))
-    head = Content.assemble((title, "bold"), "  ", (end, styles.WARNING if one.state else styles.MUTED))
+    head = Content.assemble((title, "bold"), "  ", (end, styles.WARNING if placed.state else styles.MUTED))
     lines = [head, Content(clip(shown(condensed(kept.quote)), width))]
     if kept.note:
         lines.append(Content.styled(clip(f"✎ {shown(condensed(kept.note))}", width), styles.ACCENT))
     return Content("\n").join(lines)
 
 
-def detail_content(one: PlacedEvidence, width: int) -> Content:
+def detail_content(placed: PlacedEvidence, width: int) -> Content:
     """Return everything about a passage: the path, who says it, the words in full and the note."""
-    kept = one.evidence
+    kept = placed.evidence
     who = [*map(shown, kept.authors[:3]), *(["…"] if len(kept.authors) > 3 else []), shown(kept.date)]
     about = [", ".join(filter(None, who)), f"@{shown(kept.citekey)}" if kept.citekey else ""]
     about += [shown(name) for name in kept.collections]
@@ -232,10 +238,10 @@ def detail_content(one: PlacedEvidence, width: int) -> Content:
     return Content("\n").join(lines)
 
 
-def query_for(one: Evidence, names_folder: bool) -> str:
+def query_for(evidence: Evidence, names_folder: bool) -> str:
     """Return the query that finds a passage: its first words as a quotation; `names_folder`: in its folder only."""
-    words = " ".join(_MARKS.sub(" ", one.quote).split())
+    words = " ".join(_MARKS.sub(" ", evidence.quote).split())
     if len(words) > _QUOTED_CHARACTERS:
         words = words[:_QUOTED_CHARACTERS].rpartition(" ")[0] or words[:_QUOTED_CHARACTERS]
-    folder = f' folder:"{one.folder}"' if names_folder and one.folder else ""
+    folder = f' folder:"{evidence.folder}"' if names_folder and evidence.folder else ""
     return f'where: "{words}"{folder}'

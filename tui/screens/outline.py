@@ -43,7 +43,9 @@ def outline(document: DocumentText) -> list[Entry]:
     """Return the entries in the order of the text."""
     if document.headings:
         headings = sorted(document.headings, key=lambda heading: heading.start)
-        return [Entry(one.title, document.page_at(one.start), one.start, one.level) for one in headings]
+        return [
+            Entry(heading.title, document.page_at(heading.start), heading.start, heading.level) for heading in headings
+        ]
     return [
         Entry(document.text[start : start + _FIRST_WORDS], page, start)
         for page, start in enumerate(document.page_starts, start=1)

@@ -74,8 +74,10 @@ class PickerScreen(ModalScreen[int | None]):
         words = self.query_one(Input).value.casefold().split()
         offers = [index for index, line in self._lines.items() if line.is_offer]
         texts = {index: f"{line.text} {line.about}".casefold() for index, line in self._lines.items()}
-        found = [index for index, text in texts.items() if all(word in text for word in words) and index not in offers]
-        self._shown = found if words and found else [*offers, *found]
+        matching = [
+            index for index, text in texts.items() if all(word in text for word in words) and index not in offers
+        ]
+        self._shown = matching if words and matching else [*offers, *matching]
         options = self.query_one(OptionList)
         at = options.highlighted or 0
         width = max(self.query_one("#picker").content_size.width - 3, 10)

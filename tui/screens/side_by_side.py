@@ -56,7 +56,7 @@ class SideBySide(Screen[None]):
     def _show(self) -> None:
         """Show each passage first among those of its hit, so that it is the current one."""
         for pane, side in zip(self._panes, self._sides, strict=True):
-            others = (one for one in side.hit.passages if one.start != side.passage.start)
+            others = (passage for passage in side.hit.passages if passage.start != side.passage.start)
             pane.select(replace(side.hit, passages=(side.passage, *others)), side.words)
         self._panes[0].reader.pane.focus()
 

@@ -194,16 +194,16 @@ def runs(
     `places`: (start, stop) of what the reader searches for.
     """
     excerpt = (spans[current].excerpt if 0 <= current < len(spans) else None) or (start, start)
-    found = words.places(text, start, stop)
+    word_places = words.places(text, start, stop)
     touching = [index for index, span in enumerate(spans) if span.start < stop and span.stop > start]
     edges = {start, stop}
-    for low, high in [*found, *places, excerpt, *((spans[index].start, spans[index].stop) for index in touching)]:
+    for low, high in [*word_places, *places, excerpt, *((spans[index].start, spans[index].stop) for index in touching)]:
         edges.update((min(max(low, start), stop), max(min(high, stop), start)))
     ordered = sorted(edges)
     return [
         Run(
             low, high, _on_top(spans, touching, current, low),
-            is_word=any(first <= low < last for first, last in found), is_excerpt=excerpt[0] <= low < excerpt[1],
+            is_word=any(first <= low < last for first, last in word_places), is_excerpt=excerpt[0] <= low < excerpt[1],
             is_found=any(first <= low < last for first, last in places),
         )
         for low, high in pairwise(ordered)

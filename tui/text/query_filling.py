@@ -20,9 +20,9 @@ class Cycle:
     """Index of the choice in place; -1: none yet."""
 
     @classmethod
-    def of(cls, typed: str, found: Completion) -> "Cycle":
+    def of(cls, typed: str, completion: Completion) -> "Cycle":
         """The choices for `typed`, the query up to the cursor."""
-        return cls(typed[: found.start], found.choices)
+        return cls(typed[: completion.start], completion.choices)
 
     @property
     def text(self) -> str:

@@ -104,9 +104,9 @@ def snippet(passage: str, words: Highlighter, width: int, n_lines: int, excerpt:
     text = shown(condensed(passage[excerpt or 0 :][: 40 * width]))
     if excerpt:
         text = "…" + text
-    found = words.places(text)[:1] if excerpt is None else []
-    if found and found[0][1] > width * n_lines - 2:
-        start = found[0][0]
+    found_words = words.places(text)[:1] if excerpt is None else []
+    if found_words and found_words[0][1] > width * n_lines - 2:
+        start = found_words[0][0]
         space = text.find(" ", max(start - _LEAD, 0), start)
         text = "…" + text[space + 1 if space >= 0 else start :]
     layout = wrap(text, width)

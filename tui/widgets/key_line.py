@@ -84,11 +84,11 @@ class KeyLine(Widget):
         if not self.is_attached:
             return
         by_action: dict[str, ShownKey] = {}
-        for one in self.screen.active_bindings.values():
-            binding = one.binding
+        for active in self.screen.active_bindings.values():
+            binding = active.binding
             if binding.show and binding.action not in (*by_action, *self.without):
                 label = self.app.get_key_display(binding)
-                by_action[binding.action] = ShownKey(binding.key, label, binding.description, one.tooltip)
+                by_action[binding.action] = ShownKey(binding.key, label, binding.description, active.tooltip)
         self.keys = tuple(by_action.values())
 
     def render(self) -> Content:

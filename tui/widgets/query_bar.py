@@ -198,8 +198,8 @@ class QueryBar(Horizontal):
         """Complete the field or the value before the cursor, or take the next choice. Return whether there was one."""
         typed = self._typed
         if not self._cycle.goes_on(typed):
-            found, _ = await attempt(self._find, typed)
-            self._offer(Cycle.of(typed, found) if found else Cycle(""))
+            completion, _ = await attempt(self._find, typed)
+            self._offer(Cycle.of(typed, completion) if completion else Cycle(""))
             if not self._cycle.choices:
                 return False
         line = self.query_one(Input)
@@ -228,9 +228,9 @@ class QueryBar(Horizontal):
 
     @work
     async def _find_values(self) -> None:
-        async for typed, found, _ in self._finding.answers(self._find):
-            if found is not None and typed == self._typed:
-                self._offer(Cycle.of(typed, found))
+        async for typed, completion, _ in self._finding.answers(self._find):
+            if completion is not None and typed == self._typed:
+                self._offer(Cycle.of(typed, completion))
 
     def on_mode_tabs_chosen(self, event: ModeTabs.Chosen) -> None:
         """Use the mode that was clicked."""
