@@ -14,7 +14,7 @@ from textual.screen import Screen
 
 from longsearch.tui.backend.interface import Question
 from longsearch.tui.preferences import key_name, split_keys
-from longsearch.tui.text.display import shown
+from longsearch.tui.text.display import clip, shown
 from longsearch.tui.widgets.key_line import KeyLine
 from longsearch.tui.widgets.query_bar import QueryBar
 
@@ -26,6 +26,8 @@ _MOVES = frozenset(
     }
 )
 """Steps for which nobody opens a palette."""
+_MAX_SHOWN = 200
+"""Cells of an earlier query that are shown; a page may have been pasted."""
 _TITLES = {
     "main.instruction": "Goal of the search",
     "main.saved": "Saved searches",
@@ -84,4 +86,5 @@ class EarlierQueries(Provider):
         for age, question in enumerate(self._questions if bars else ()):
             text = shown(question.query)
             if all(word in text.casefold() for word in words):
-                yield Hit(1 / (1 + age), Content(text), partial(bars.first().put, question), text, "Ask again")
+                ask, line = partial(bars.first().put, question), clip(text, _MAX_SHOWN)
+                yield Hit(1 / (1 + age), Content(line), ask, line, "Ask again")

@@ -169,7 +169,7 @@ async def test_the_app_opens_with_what_was_in_view_and_the_next_letter_replaces_
         await settle(pilot)
         assert pilot.app.screen.in_view() == InView(question, backend.hits[1].path)
         assert results(pilot).highlighted == 1
-        assert "instruction: Find causes" in screen_text(pilot.app)
+        assert "goal: Find causes" in screen_text(pilot.app)
         await press(pilot, "p", "u")
         assert line(pilot) == "pu"
 

@@ -251,7 +251,7 @@ async def test_a_typed_instruction_goes_with_the_search_and_is_shown() -> None:
         await pilot.press("ctrl+r", *"dates", "enter", "enter")
         await settle(pilot)
         assert backend.called("hybrid") == [("valve", "dates")]
-        assert "instruction: dates" in screen_text(pilot.app)
+        assert "goal: dates" in screen_text(pilot.app)
         await pilot.press("ctrl+r", *["backspace"] * 5, "enter")
         await settle(pilot)
         assert "instruction:" not in screen_text(pilot.app)
@@ -261,8 +261,8 @@ async def test_the_arrow_keys_choose_a_preset_and_escape_changes_nothing() -> No
     backend = three_reports()
     async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
         await pilot.press("ctrl+r", "down", "down", "enter")
-        assert f"instruction: {PRESETS[0]}" in screen_text(pilot.app)
+        assert f"goal: {PRESETS[0]}" in screen_text(pilot.app)
         await pilot.press("ctrl+r", "x")
         assert isinstance(pilot.app.screen, InstructionScreen)
         await pilot.press("escape")
-        assert f"instruction: {PRESETS[0]}" in screen_text(pilot.app)
+        assert f"goal: {PRESETS[0]}" in screen_text(pilot.app)
