@@ -69,7 +69,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Run every check and print what it found. Returns 0 if all passed, else 3."""
-    findings = {name: _outcome(check) for name, check in CHECKS.items()}
+    findings = {name: outcome(check) for name, check in CHECKS.items()}
     if options.json:
         print(json.dumps({name: {"ok": ok, "found": found} for name, (ok, found) in findings.items()}, indent=2))
     else:
@@ -78,7 +78,7 @@ def run(options: Namespace) -> int:
     return 0 if all(ok for ok, _ in findings.values()) else 3
 
 
-def _outcome(check: Callable[[], str]) -> tuple[bool, str]:
+def outcome(check: Callable[[], str]) -> tuple[bool, str]:
     """Run one check. Returns whether it passed, and what it found or why it failed."""
     try:
         return True, check()

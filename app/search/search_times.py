@@ -1,4 +1,4 @@
-"""How long searches of an index take: with words and vectors of its own passages as queries. Loads no model."""
+"""Measures how long searches of an index take. The queries are words and vectors of its own passages. No model."""
 
 import time
 from collections.abc import Sequence

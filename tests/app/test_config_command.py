@@ -132,7 +132,7 @@ def test_doctor_checks_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LONGSEARCH_OCR", "deu")
     assert check() == f"{config_path()}: 1 setting; set by the environment: LONGSEARCH_OCR"
     write("width = 7\n")
-    ok, found = doctor._outcome(check)
+    ok, found = doctor.outcome(check)
     assert not ok and "width is 7" in found
 
 

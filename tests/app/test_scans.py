@@ -208,19 +208,19 @@ def test_doctor_checks_tesseract_and_its_languages(home: Path, tmp_path: Path, m
     monkeypatch.setenv("PATH", str(tmp_path))
     assert check().startswith("none: OCR needs tesseract")
     monkeypatch.setenv("LONGSEARCH_OCR", "deu+fra")
-    assert doctor._outcome(check)[0] is False
+    assert doctor.outcome(check)[0] is False
     (tmp_path / "tesseract").write_text(
         f"#!{sys.executable} -I\nprint('List of available languages (2):\\ndeu\\neng')\n"
     )
     (tmp_path / "tesseract").chmod(0o755)
-    ok, said = doctor._outcome(check)
+    ok, said = doctor.outcome(check)
     assert not ok and "no language fra" in said and "there are: deu, eng" in said
     monkeypatch.setenv("LONGSEARCH_OCR", "deu")
     assert check() == "tesseract, with 2 languages; not measured yet; on"
     replace_object(speed_path(), {"ocr": {"s_per_page": 3.25}})
     assert "3.2 s a page" in check()
     (tmp_path / "tesseract").write_text("#!/bin/false\n")
-    assert "does not list its languages" in doctor._outcome(check)[1]
+    assert "does not list its languages" in doctor.outcome(check)[1]
 
 
 def test_the_speed_is_noted_while_a_folder_is_read(home: Path) -> None:
