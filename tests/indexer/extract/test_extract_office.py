@@ -9,6 +9,7 @@ from longsearch.engine.types.documents import DocumentText
 from longsearch.indexer.extract.reader import Extraction
 from longsearch.indexer.extract.readers.office.delimited import parse, separator_of
 from longsearch.indexer.extract.readers.office.tables import Tables
+from tests.indexer.extract.book_writing import OFFICE
 from tests.indexer.extract.office_writing import (
     Parts,
     date_cell,
@@ -57,7 +58,32 @@ def test_diagrams_and_charts_of_a_slide_are_read_and_fallbacks_are_not(extract: 
     parts = pptx_parts([shape("Plan", kind="title") + shape("once") + fallback])
     parts["ppt/slides/_rels/slide1.xml.rels"] = relations(("diagramData", "../diagrams/data1.xml"))
     parts["ppt/diagrams/data1.xml"] = '<d xmlns:a="a"><a:p><a:r><a:t>a step</a:t></a:r></a:p></d>'
-    assert extract(zipped(parts), "a.pptx").document.text == "Plan\n\nonce\na step"
+    assert extract(zipped(parts), "a.pptx").document.text == "Plan\n\nonce\n\nDiagram: a step"
+
+
+def test_a_hidden_slide_keeps_its_number_and_feet_and_comments_are_marked(extract: Extract) -> None:
+    numbered = "".join(
+        f'<a:p><a:pPr><a:buAutoNum type="alphaLcParenR"/></a:pPr><a:r><a:t>{word}</a:t></a:r></a:p>' for word in "xy"
+    )
+    slides = [shape("One") + shape("Secret", kind="ftr"), shape("gone"), f"<p:sp>{numbered}</p:sp>"]
+    parts = pptx_parts(slides)
+    parts["ppt/slides/slide2.xml"] = str(parts["ppt/slides/slide2.xml"]).replace("<p:sld ", '<p:sld show="0" ')
+    parts["ppt/slides/_rels/slide3.xml.rels"] = relations(("comments", "../c.xml"))
+    parts["ppt/c.xml"] = '<l><cm authorId="4" dt="2020-05-04T10:00"><text>Really?</text></cm></l>'
+    parts["ppt/a.xml"] = '<l><cmAuthor id="4" name="Eva"/></l>'
+    links = str(parts["ppt/_rels/presentation.xml.rels"])
+    author = f'<Relationship Id="a" Type="{OFFICE}/commentAuthors" Target="a.xml"/></Relationships>'
+    parts["ppt/_rels/presentation.xml.rels"] = links.replace("</Relationships>", author)
+    found = extract(zipped(parts), "a.pptx")
+    assert page_text(found, 1).strip() == "One\n\nFooter: Secret\n\nComment by Eva, 2020-05-04: Really?"
+    assert [page_text(found, number).strip() for number in (2, 3)] == ["", "a) x\nb) y"]
+    assert places(found.document) == ["Slide 1", "Slide 3"]
+
+
+def test_cells_of_a_slide_that_are_merged_downwards_are_in_each_of_their_rows(extract: Extract) -> None:
+    empty = "<a:txBody><a:p><a:r><a:t></a:t>"
+    rows = slide_table(("Norby", "east"), ("", "west")).replace(f"<a:tc>{empty}", f'<a:tc vMerge="1">{empty}')
+    assert extract(zipped(pptx_parts([rows])), "a.pptx").document.text == "Norby | east\nNorby | west"
 
 
 def test_a_slide_that_is_cut_off_makes_the_presentation_partial(extract: Extract) -> None:

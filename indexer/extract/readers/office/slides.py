@@ -1,7 +1,7 @@
 """Extract the text of PowerPoint presentations: each slide a page, its title a heading, its notes below it.
 
 The archive holds plain XML, so the standard library suffices: python-pptx needs lxml, Pillow and XlsxWriter, and passes
-over diagrams and charts.
+over diagrams and charts. A hidden slide keeps its number and has no text.
 """
 
 from collections.abc import Iterator, Mapping
@@ -9,10 +9,13 @@ from collections.abc import Iterator, Mapping
 from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.clean import one_line
 from longsearch.indexer.extract.readers.archives import Archive
+from longsearch.indexer.extract.readers.office.embedded import Embedded
+from longsearch.indexer.extract.readers.office.pictures import text_of_drawing
 from longsearch.indexer.extract.readers.office.properties import CORE, core_properties, title_in
-from longsearch.indexer.extract.readers.office.relations import relations_of
+from longsearch.indexer.extract.readers.office.relations import main_part, parse_member, relations_of
+from longsearch.indexer.extract.readers.office.word.numerals import numeral
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
-from longsearch.indexer.extract.readers.xml_events import parse
+from longsearch.indexer.extract.readers.xml_events import is_on
 from longsearch.indexer.extract.sources import Source
 from longsearch.indexer.extract.wire.limits import MAX_TITLE_CHARACTERS
 from longsearch.indexer.extract.wire.protocol import FileText
@@ -21,6 +24,14 @@ _PRESENTATION = "ppt/presentation.xml"
 _TITLES = frozenset({"title", "ctrTitle"})
 _FURNITURE = frozenset({"sldNum", "dt", "ftr", "hdr", "sldImg"})
 _CELL_SEPARATOR = " | "
+_NUMERALS = {
+    "alphaLc": "lowerLetter",
+    "alphaUc": "upperLetter",
+    "romanLc": "lowerRoman",
+    "romanUc": "upperRoman",
+    "circle": "decimalEnclosedCircle",
+}
+"""How the names of numbered lists begin -> the numerals."""
 
 
 def read(path: Source) -> FileText:
@@ -28,16 +39,16 @@ def read(path: Source) -> FileText:
     builder = TextBuilder()
     problems: list[int] = []
     with Archive(path, "a presentation") as archive:
+        slides = _Slides(archive, builder)
         for number, part in enumerate(_slide_names(archive), start=1):
             builder.begin_page()
-            if _add_slide(archive, part, number, builder):
+            if slides.add(part, number):
                 problems.append(number)
+        slides.embedded.add_to(builder)
         metadata = core_properties(archive.read(CORE) or b"", "PowerPoint properties")
-    text = builder.file_text(title_in(metadata), metadata)
-    if not problems:
-        return text
     named = ", ".join(map(str, problems[:5])) + (" and more" if len(problems) > 5 else "")
-    return FileText(text.text, text.page_starts, text.title, text.headings, f"damaged slides: {named}", text.metadata)
+    warnings = filter(None, (f"damaged slides: {named}" if problems else "", slides.embedded.warning))
+    return builder.file_text(title_in(metadata), metadata, "; ".join(warnings))
 
 
 class _Order:
@@ -56,37 +67,121 @@ class _Order:
 
 
 def _slide_names(archive: Archive) -> list[str]:
-    data = archive.read(_PRESENTATION)
-    if data is None:
+    main = main_part(archive, _PRESENTATION)
+    if not archive.has(main):
         raise ExtractionError("a zip archive, but not a presentation", "give it the suffix of its real format")
     order = _Order()
-    parse(data, order)
-    relations = relations_of(archive, _PRESENTATION)
+    parse_member(archive, main, order)
+    relations = relations_of(archive, main)
     return [relations[identity][1] for identity in order.ids if identity in relations]
 
 
-def _add_slide(archive: Archive, part: str, number: int, builder: TextBuilder) -> str:
-    """Add a slide and what belongs to it; return what is wrong with it, or ""."""
-    data = archive.read(part)
-    if data is None:
-        return "missing"
-    slide = _Shapes()
-    problem = parse(data, slide)
-    title = one_line(" ".join(slide.title), MAX_TITLE_CHARACTERS)
-    builder.add_heading(1, title) if title else builder.mark(1, f"Slide {number}")
-    for block in slide.blocks:
-        builder.add(block, tight=True)
-    notes: list[str] = []
-    for kind, name in relations_of(archive, part).values():
-        if kind in ("diagramData", "chart", "comments", "notesSlide") and (other := archive.read(name)):
-            shapes = _Shapes()
-            problem = parse(other, shapes) or problem
-            for block in shapes.blocks if kind != "notesSlide" else ():
-                builder.add(block, tight=True)
-            notes += shapes.blocks if kind == "notesSlide" else ()
-    if notes:
-        builder.add("Notes: " + "\n".join(notes))
-    return problem
+class _Authors:
+    """The names of those who commented, by id."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, str] = {}
+
+    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+        if name in ("cmAuthor", "author"):
+            self.names[attributes.get("id", "")] = attributes.get("name", "")
+
+    def end(self, name: str) -> None: ...
+
+    def characters(self, text: str) -> None: ...
+
+
+class _Comments:
+    """The comments on a slide, old and new; a line each."""
+
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self.lines: list[str] = []
+        self._names = names
+        self._open: list[str] = []
+        self._words: list[str] = []
+        self._is_text = False
+
+    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+        if name in ("cm", "reply"):
+            self._flush()
+            author = self._names.get(attributes.get("authorId", ""), "")
+            day = (attributes.get("dt") or attributes.get("created") or "").partition("T")[0]
+            self._open.append("Comment" + (f" by {author}" if author else "") + (f", {day}" if day else ""))
+        elif name in ("t", "text"):
+            self._is_text = True
+
+    def end(self, name: str) -> None:
+        if name in ("t", "text"):
+            self._is_text = False
+        elif name in ("p", "br"):
+            self._words.append(" ")
+        elif name in ("cm", "reply") and self._open:
+            self._flush()
+            self._open.pop()
+
+    def characters(self, text: str) -> None:
+        if self._is_text:
+            self._words.append(text)
+
+    def _flush(self) -> None:
+        words, self._words = " ".join("".join(self._words).split()), []
+        if words and self._open:
+            self.lines.append(f"{self._open[-1]}: {words}")
+
+
+class _Slides:
+    """Adds the slides of one presentation to its text."""
+
+    def __init__(self, archive: Archive, builder: TextBuilder) -> None:
+        self._archive, self._builder = archive, builder
+        self.embedded = Embedded(archive)
+        authors = _Authors()
+        for kind, part in relations_of(archive, main_part(archive, _PRESENTATION)).values():
+            if kind in ("commentAuthors", "authors"):
+                parse_member(archive, part, authors)
+        self._authors = authors.names
+        self._heads: set[str] = set()
+
+    def add(self, part: str, number: int) -> str:
+        """Add a slide and what belongs to it; return what is wrong with it, or ""."""
+        if not self._archive.has(part):
+            return "missing"
+        slide = _Shapes()
+        problem = parse_member(self._archive, part, slide)
+        if slide.is_hidden:
+            return problem
+        title = one_line(" ".join(slide.title), MAX_TITLE_CHARACTERS)
+        self._builder.add_heading(1, " ".join(slide.title)) if title else self._builder.mark(1, f"Slide {number}")
+        for block in slide.blocks:
+            self._builder.add(block, tight=True)
+        for foot in slide.feet:
+            if foot not in self._heads:
+                self._heads.add(foot)
+                self._builder.add(f"Footer: {foot}")
+        return self._add_linked(part) or problem
+
+    def _add_linked(self, part: str) -> str:
+        """Add charts, diagrams, comments and notes of a slide."""
+        problem = ""
+        notes: list[str] = []
+        for kind, name in relations_of(self._archive, part).values():
+            if kind == "notesSlide":
+                shapes = _Shapes()
+                problem = parse_member(self._archive, name, shapes) or problem
+                notes += shapes.blocks
+            elif kind == "comments":
+                comments = _Comments(self._authors)
+                problem = parse_member(self._archive, name, comments) or problem
+                for line in comments.lines:
+                    self._builder.add(line)
+            elif kind in ("oleObject", "package"):
+                self.embedded.note(name)
+            else:
+                for text in text_of_drawing(self._archive, kind, name):
+                    self._builder.add(text)
+        if notes:
+            self._builder.add("Notes: " + "\n".join(notes))
+        return problem
 
 
 class _Shapes:
@@ -95,6 +190,15 @@ class _Shapes:
     def __init__(self) -> None:
         self.title: list[str] = []
         self.blocks: list[str] = []
+        self.feet: list[str] = []
+        self.is_hidden = False
+        self._above: dict[int, str] = {}
+        self._level = "0"
+        self._numbering: tuple[str, str] | None = None
+        self._counts: dict[str, int] = {}
+        self._column = 0
+        self._goes_on = False
+        self._n_blocks = 0
         self._placeholder = ""
         self._words: list[str] = []
         self._is_text = False
@@ -104,24 +208,40 @@ class _Shapes:
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
         match name:
-            case "Fallback":  # says once more what the element before it says to newer programs
+            case "Fallback" if len(self.blocks) > self._n_blocks:  # what the element before it says to newer programs
                 self._n_skipped += 1
-            case "sp":
-                self._placeholder = ""
-            case "ph":
-                self._placeholder = attributes.get("type", "")
+            case "Fallback" if self._n_skipped:
+                self._n_skipped += 1
+            case "AlternateContent":
+                self._n_blocks = len(self.blocks)
+            case "sld":
+                self.is_hidden = not is_on({"val": attributes.get("show", "1")})
             case "t" | "text":
                 self._is_text = not self._n_skipped
+            case _:
+                self._start_part(name, attributes)
+
+    def _start_part(self, name: str, attributes: Mapping[str, str]) -> None:
+        match name:
+            case "sp":
+                self._placeholder, self._counts = "", {}
+            case "ph":
+                self._placeholder = attributes.get("type", "")
             case "br":
                 self._words.append("\n")
+            case "pPr":
+                self._level, self._numbering = attributes.get("lvl", "0"), None
+            case "buAutoNum":
+                self._numbering = attributes.get("type", ""), attributes.get("startAt", "1")
             case "tr":
-                self._row = []
+                self._row, self._column = [], 0
             case "tc":
                 self._cell = []
+                self._goes_on = is_on({"val": attributes.get("vMerge", "0")})
 
     def end(self, name: str) -> None:
         match name:
-            case "Fallback":
+            case "Fallback" if self._n_skipped:
                 self._n_skipped -= 1
             case "t":
                 self._is_text = False
@@ -130,24 +250,44 @@ class _Shapes:
                 self._end_paragraph()
             case "tc":
                 if self._row is not None and self._cell is not None:
-                    self._row.append(" ".join(self._cell))
+                    words = " ".join(" ".join(self._cell).split())
+                    words = words or (self._above.get(self._column, "") if self._goes_on else "")
+                    self._above[self._column] = words
+                    self._row.append(words)
                 self._cell = None
+                self._column += 1
             case "tr":
-                self.blocks += filter(None, (_CELL_SEPARATOR.join(self._row or ()).strip(" |"),))
+                self.blocks += filter(None, (_CELL_SEPARATOR.join(self._row or ()).rstrip(" |"),))
                 self._row = None
             case "sp":
                 self._placeholder = ""
 
     def characters(self, text: str) -> None:
-        if self._is_text:
+        if self._is_text and not self._n_skipped:
             self._words.append(text)
 
     def _end_paragraph(self) -> None:
         words, self._words = "".join(self._words).strip(), []
+        if words and self._placeholder == "ftr":
+            self.feet.append(words)
         if not words or self._placeholder in _FURNITURE:
             return
-        for block in self._placed(words):
+        for block in self._placed(self._numbered(words)):
             self.blocks.append(block)
+
+    def _numbered(self, words: str) -> str:
+        """Return a paragraph with its number, if it is an item of a numbered list."""
+        numbering, self._numbering = self._numbering, None
+        if numbering is None:
+            self._counts.pop(self._level, None)
+            return words
+        self._counts = {level: count for level, count in self._counts.items() if level <= self._level}
+        start = int(numbering[1]) if numbering[1].isdecimal() and len(numbering[1]) < 6 else 1
+        number = self._counts[self._level] = self._counts.get(self._level, start - 1) + 1
+        kind = next((written for name, written in _NUMERALS.items() if numbering[0].startswith(name)), "decimal")
+        before = "(" if numbering[0].endswith("ParenBoth") else ""
+        after = ")" if "Paren" in numbering[0] else "." if numbering[0].endswith("Period") else ""
+        return f"{before}{numeral(number, kind)}{after} {words}"
 
     def _placed(self, words: str) -> Iterator[str]:
         if self._cell is not None:
