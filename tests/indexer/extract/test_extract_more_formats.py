@@ -34,7 +34,7 @@ def values(document: DocumentText, field: str) -> list[str]:
 def test_rtf_has_headings_notes_tables_and_properties(extract: Extract) -> None:
     document = extract(RTF.encode("ascii"), "a.rtf").document
     assert document.text == (
-        "First part\n\nIt cost 5 €, said “Ann”. See Carnot.\n\nA section\n\nпри\n\na | b\n\nthe end"
+        "First part\n\nIt cost 5 €, said “Ann”.\n\nFootnote 1: See Carnot.\n\nA section\n\nпри\n\na | b\n\nthe end"
     )
     assert headings(document) == [(1, "First part"), (2, "A section")]
     assert document.title == "On école"

@@ -1,0 +1,43 @@
+"""RTF: what lies beside the text, rows, numbers of lists, and what is hidden."""
+
+from collections.abc import Callable
+
+import pytest
+
+from longsearch.indexer.extract.reader import Extraction
+
+Extract = Callable[[bytes, str], Extraction]
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        (r"A weir{\footnote \chftn  Folder 12.} holds.\par More.", "A weir holds.\n\nFootnote 1: Folder 12.\n\nMore."),
+        (r"It{\footnote\ftnalt See there.} is.", "It is.\n\nEndnote 1: See there."),
+        (r"A {\*\atnid EL}{\*\atnauthor Eva}\chatn{\*\annotation Signed?}deed.", "A deed.\n\nComment by Eva: Signed?"),
+        (r"{\header Norby Port}{\headerf Norby Port}{\footer Page {\field{\*\fldinst PAGE}{\fldrslt 3}}}Dues.\par",
+         "Header: Norby Port\n\nDues."),
+        (r"Turn {\shp{\*\shpinst{\sp{\sn a}{\sv 1}}{\shptxt Valve\par}}{\shprslt Valve}}it.",
+         "Turn it.\n\nText box: Valve"),
+        (r"shown {\v gone}{\deleted gone}\v gone\v0 kept", "shown kept"),
+        (r"{\field{\*\fldinst MERGEFIELD x}{\fldrslt Abt}} and {\upr{old}{\*\ud{new}}}", "Abt and new"),
+        (r"{\listtext 2.2\tab}Duties\par {\pntext a)\tab}of all\par", "2.2 Duties\na) of all"),
+        (r"{\mmath{\*\moMath{\mr E=mc}}{\mmathPict gone}} {\*\new gone}{\new kept}{\object{\*\objdata 0}{\result on}}",
+         "E=mc kepton"),
+        (r"{\fonttbl{\f3\fcharset2 Symbol;}}{\f3 a}-rays \emdash  x\~y\_z\line end", "α-rays — x y-z\nend"),
+    ],
+)  # fmt: skip
+def test_rtf_is_read_as_it_is_shown(extract: Extract, source: str, text: str) -> None:
+    assert extract(f"{{\\rtf1\\ansi {source}}}".encode(), "a.rtf").document.text == text
+
+
+def test_rows_of_rtf_are_lines_whatever_their_cells_hold(extract: Extract) -> None:
+    head = r"\trowd\clvmgf\cellx100\cellx200 "
+    below = r"\trowd\clvmrg\cellx100\cellx200 "
+    rows = (
+        rf"{head}\pard\intbl Norby\cell east\par side{{\footnote Note.}}\cell\row"
+        rf"{below}\pard\intbl\cell west\cell\row\pard after\par"
+    )
+    assert extract(f"{{\\rtf1 {rows}}}".encode(), "a.rtf").document.text == (
+        "Norby | east side\n\nFootnote 1: Note.\n\nNorby | west\n\nafter"
+    )
