@@ -29,6 +29,7 @@ Semantic search in a terminal over the long documents you keep.
   longsearch search QUERY      search from the command line
   longsearch similar FILE      find the documents most similar to a file
   longsearch where QUOTE       find the document and the page of a quotation
+  longsearch text FILE         what longsearch read of a file
   longsearch basket            the passages that you keep as evidence; export them
   longsearch folders           list, name, add and forget indexed folders
   longsearch status            what is indexed, what is not, and why
@@ -65,6 +66,7 @@ COMMANDS = (
     "search",
     "similar",
     "where",
+    "text",
     "basket",
     "history",
     "saved",

@@ -3,6 +3,7 @@
 The index keeps page numbers and headings only. What a page is called follows from the ending of the file's name.
 """
 
+from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 _PAGE = "p."
@@ -12,7 +13,7 @@ _UNITS = {
     ".ipynb": "cell",
 }
 _WITH_HEADING = frozenset({"message"})
-_BY_HEADING = frozenset({".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".csv", ".tsv", ".eml", ".emlx"})
+_BY_HEADING = frozenset({".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".csv", ".tsv", ".eml", ".emlx", ".msg", ".ics"})
 """Files whose headings name the place better than a number of a page."""
 
 
@@ -26,8 +27,17 @@ def named_by_heading(path: str) -> bool:
     return PurePosixPath(path).suffix.lower() in _BY_HEADING
 
 
-def place_name(path: str, page: int | None, heading: str, n_pages: int = 0, is_ocr: bool = False) -> str:
+def label_of(labels: Sequence[str], page: int | None) -> str:
+    """Return the printed number of a page, counted from 1; "" if there is none."""
+    return labels[page - 1] if page is not None and 0 < page <= len(labels) else ""
+
+
+def place_name(
+    path: str, page: int | None, heading: str, n_pages: int = 0, is_ocr: bool = False, label: str = ""
+) -> str:
     """Name a place in the file at `path`: by its page, "of" `n_pages` unless that is 0, or by its heading.
+
+    `label` is the printed number of the page: "p. iv (4 of 212)".
 
     `page` and `heading` are those of a `PassageHit` or `Quotation`. "" if the file has neither pages nor such headings.
     `is_ocr`: the text of the page comes from OCR. Not cleaned for the terminal.
@@ -37,5 +47,7 @@ def place_name(path: str, page: int | None, heading: str, n_pages: int = 0, is_o
     if page is None:
         return ""
     unit = page_unit(path)
-    name = (f"{unit} {page} of {n_pages}" if n_pages else f"{unit} {page}") + (" (OCR)" if is_ocr else "")
+    counted = f"{page} of {n_pages}" if n_pages else str(page)
+    name = f"{unit} {label} ({counted})" if label else f"{unit} {counted}"
+    name += " (OCR)" if is_ocr else ""
     return f"{name} ({heading})" if heading and unit in _WITH_HEADING else name

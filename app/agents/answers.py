@@ -48,10 +48,15 @@ def from_hit(hit: DocumentHit, readable_folders: ReadableFolders, folder: Folder
     }
 
 
+def _named(path: str, one: PassageHit | Quotation, is_ocr: bool = False) -> str:
+    return place_name(path, one.page, one.heading, one.n_pages, is_ocr, one.page_label)
+
+
 def _from_passage(passage: PassageHit, path: str) -> Json:
     found: Json = {
         "page": passage.page,
-        "place": printable(place_name(path, passage.page, passage.heading, is_ocr=passage.is_ocr)),
+        "page_label": printable(passage.page_label) or None,
+        "place": printable(_named(path, passage, is_ocr=passage.is_ocr)),
         "heading": printable(passage.heading),
         "start": passage.start,
         "stop": passage.stop,
@@ -73,7 +78,8 @@ def from_quotation(one: Quotation, readable_folders: ReadableFolders, folder: Fo
         "folder": printable(folder.name),
         "title": printable(one.title),
         "page": one.page,
-        "place": printable(place_name(one.path, one.page, one.heading)),
+        "page_label": printable(one.page_label) or None,
+        "place": printable(_named(one.path, one)),
         "heading": printable(one.heading),
         "start": one.start,
         "stop": one.stop,

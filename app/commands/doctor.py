@@ -64,11 +64,16 @@ _PACKAGES = (
 
 def add_options(parser: ArgumentParser) -> None:
     """Add the options of `longsearch doctor`."""
+    parser.add_argument("file", nargs="?", default="", help="say how this file is read, and what is left out and why")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(options: Namespace) -> int:
     """Run every check and print what it found. Returns 0 if all passed, else 3."""
+    if options.file:
+        from longsearch.app.commands.text import examine
+
+        return examine(options)
     findings = {name: outcome(check) for name, check in CHECKS.items()}
     if options.json:
         print(json.dumps({name: {"ok": ok, "found": found} for name, (ok, found) in findings.items()}, indent=2))

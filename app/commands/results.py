@@ -85,7 +85,7 @@ def to_text(results: "SearchResults", width: int, explain: bool = False) -> str:
         folder = f"  ({printable(hit.folder)})" if results.folders else ""
         lines.append(f"     {printable(shown_path(hit.path))}{folder}")
         for passage in hit.passages[: 2 if number < _N_FULL else 1]:
-            place = place_name(hit.path, passage.page, passage.heading, is_ocr=passage.is_ocr) or passage.heading
+            place = _place(hit, passage, is_ocr=passage.is_ocr) or passage.heading
             text = printable(condensed(snippet(passage).removeprefix(f"{place}\n")))
             place = "" if place == hit.title else place  # it stands above already
             lines += textwrap.wrap(
@@ -105,6 +105,10 @@ def to_text(results: "SearchResults", width: int, explain: bool = False) -> str:
     return "\n".join([*lines, f"{found}{across}, {how}, {took}"])
 
 
+def _place(hit: "DocumentHit", passage: "PassageHit", is_ocr: bool = False) -> str:
+    return place_name(hit.path, passage.page, passage.heading, passage.n_pages, is_ocr, passage.page_label)
+
+
 def _hit_to_json(hit: "DocumentHit") -> dict[str, Any]:
     from longsearch.app.paths import shown_path
 
@@ -112,7 +116,8 @@ def _hit_to_json(hit: "DocumentHit") -> dict[str, Any]:
         {
             "page": passage.page,
             "heading": passage.heading,
-            "place": place_name(hit.path, passage.page, passage.heading),
+            "page_label": passage.page_label or None,
+            "place": _place(hit, passage),
             "start": passage.start,
             "stop": passage.stop,
             "text": passage.text,

@@ -55,7 +55,8 @@ def _to_json(quote: str, found: "list[Quotation]", notes: list[str], took_ms: fl
             "title": one.title,
             "page": one.page,
             "heading": one.heading,
-            "place": place_name(one.path, one.page, one.heading),
+            "page_label": one.page_label or None,
+            "place": _place(one),
             "start": one.start,
             "stop": one.stop,
             "text": one.text,
@@ -67,13 +68,17 @@ def _to_json(quote: str, found: "list[Quotation]", notes: list[str], took_ms: fl
     return {"quote": quote, "took_ms": round(took_ms, 1), "note": "; ".join(notes), "places": places}
 
 
+def _place(one: "Quotation") -> str:
+    return place_name(one.path, one.page, one.heading, one.n_pages, label=one.page_label)
+
+
 def _lines(found: "list[Quotation]", notes: list[str], took_ms: float) -> list[str]:
     from longsearch.app.paths import shown_path
     from longsearch.app.search.quoting import described
 
     lines = [f"({printable(note)})" for note in notes]
     for one in found:
-        place = printable(place_name(one.path, one.page, one.heading))
+        place = printable(_place(one))
         lines += [
             f"{printable(one.title)}{', ' if place else ''}{place}  ({described(one)})",
             f"    {printable(shown_path(one.path))}",

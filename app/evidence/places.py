@@ -10,13 +10,14 @@ import apsw
 
 from longsearch.app.folders.names import names_of
 from longsearch.app.paths import index_path
+from longsearch.app.search.quoting import as_passage
 from longsearch.engine.citing.evidence import Evidence, PlacedEvidence, PlaceState
 from longsearch.engine.errors import QueryError, StoreError
 from longsearch.engine.index.index import Index
 from longsearch.engine.index.opening import open_index
 from longsearch.engine.search.quotations.quotation import MAX_CHARACTERS, find_quotation
 from longsearch.engine.store import documents, files, metadata
-from longsearch.engine.types.results import DocumentHit, PassageHit, Quotation
+from longsearch.engine.types.results import DocumentHit, Quotation
 
 
 def with_content(one: Evidence) -> Evidence:
@@ -62,6 +63,8 @@ def _placed(index: Index, one: Evidence) -> PlacedEvidence:
         one,
         path=place.path,
         page=place.page,
+        page_label=place.page_label,
+        n_pages=place.n_pages,
         heading=place.heading,
         start=place.start,
         stop=place.start + len(one.quote) if len(one.quote) > MAX_CHARACTERS else place.stop,
@@ -78,7 +81,7 @@ def quotation_hit(place: Quotation) -> DocumentHit:
     with open_index(index_path(root)) as index:
         values = metadata.of_documents(index.db, [place.document_id]).get(place.document_id, ())
         language = documents.outline(index.db, place.document_id).language
-    passage = PassageHit(place.page, place.heading, place.start, place.stop, place.text, place.similarity)
+    passage = as_passage(place)
     folder = names_of([root])[root]
     return DocumentHit(
         1,

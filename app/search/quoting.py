@@ -75,9 +75,7 @@ def as_results(query: str, found: Sequence[Quotation], took_ms: float, notes: Se
             path=places[0].path,
             title=places[0].title,
             score=places[0].similarity,
-            passages=tuple(
-                PassageHit(one.page, one.heading, one.start, one.stop, one.text, one.similarity) for one in places
-            ),
+            passages=tuple(as_passage(one) for one in places),
             root=places[0].root,
             folder=places[0].folder,
         )
@@ -85,6 +83,20 @@ def as_results(query: str, found: Sequence[Quotation], took_ms: float, notes: Se
     )
     said = [described(found[0])] if found else ["nobody says this, not even with small changes"]
     return SearchResults(query, SearchMode.WORDS, "", took_ms, hits, "; ".join([*said, *notes]))
+
+
+def as_passage(one: Quotation) -> PassageHit:
+    """Return the place as a passage."""
+    return PassageHit(
+        one.page,
+        one.heading,
+        one.start,
+        one.stop,
+        one.text,
+        one.similarity,
+        page_label=one.page_label,
+        n_pages=one.n_pages,
+    )
 
 
 def described(one: Quotation) -> str:

@@ -113,7 +113,8 @@ def authors_line(authors: Sequence[str], most: int = 3) -> str:
 
 def page_words(evidence: Evidence) -> str:
     """Return "p. 12", "slide 7" and their like, or "" for a format without pages."""
-    return f"{page_unit(evidence.path)} {evidence.page}" if evidence.page is not None else ""
+    number = printable(evidence.page_label) or evidence.page
+    return f"{page_unit(evidence.path)} {number}" if evidence.page is not None else ""
 
 
 def _ascii(text: str) -> str:

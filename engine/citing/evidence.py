@@ -21,6 +21,10 @@ class Evidence:
     id: str = ""
     """Eight hexadecimal digits; no two passages of a basket have the same."""
     page: int | None = None
+    page_label: str = ""
+    """The number or name that is printed on the page; "" if the file does not say it."""
+    n_pages: int = 0
+    """The pages of the document, if its pages have labels; else 0."""
     heading: str = ""
     is_ocr: bool = False
     """Whether its text was read from a picture of the page, so letters may be wrong."""
@@ -73,7 +77,8 @@ class Evidence:
         if not all(isinstance(values[name], str) for name in _TEXTS):
             raise ValueError("a text is no text")
         if not all(
-            isinstance(values[name], int | float | None) for name in ("page", "start", "stop", "added_at", "is_ocr")
+            isinstance(values[name], int | float | None)
+            for name in ("page", "n_pages", "start", "stop", "added_at", "is_ocr")
         ):
             raise ValueError("a number is no number")
         return cls(**values)
@@ -102,7 +107,21 @@ class PlacedEvidence:
 _TIME_OF_FILE = "file time"
 """The source of a date that says when the file was written, not when the document was."""
 _LOOKED_UP = frozenset({"citekey", "collections", "link"})
-_TEXTS = ("quote", "path", "title", "id", "heading", "root", "folder", "content", "date", "doi", "arxiv", "note")
+_TEXTS = (
+    "quote",
+    "path",
+    "title",
+    "id",
+    "page_label",
+    "heading",
+    "root",
+    "folder",
+    "content",
+    "date",
+    "doi",
+    "arxiv",
+    "note",
+)
 
 
 def evidence_of(hit: DocumentHit, passage: PassageHit, query: str = "", added_at: float = 0.0) -> Evidence:
@@ -113,6 +132,8 @@ def evidence_of(hit: DocumentHit, passage: PassageHit, query: str = "", added_at
         title=hit.title,
         id=secrets.token_hex(4),
         page=passage.page,
+        page_label=passage.page_label,
+        n_pages=passage.n_pages,
         heading=passage.heading,
         is_ocr=passage.is_ocr,
         start=passage.start,

@@ -21,7 +21,11 @@ FORMATS: Mapping[str, tuple[str, Callable[[Sequence[Evidence]], str]]] = {
 
 
 def _plain(evidence: Evidence) -> str:
-    place = printable(place_name(evidence.path, evidence.page, evidence.heading, is_ocr=evidence.is_ocr))
+    place = printable(
+        place_name(
+            evidence.path, evidence.page, evidence.heading, evidence.n_pages, evidence.is_ocr, evidence.page_label
+        )
+    )
     named = f", {place}" if place else ""
     return f"{printable(evidence.quote, keep=chr(10))}\n— {plain(evidence.title)}{named} ({printable(evidence.path)})\n"
 
@@ -38,7 +42,7 @@ def _pandoc(evidence: Evidence) -> str:
 
 
 def _latex(evidence: Evidence) -> str:
-    place = f"[p.~{evidence.page}]" if evidence.page is not None else ""
+    place = f"[p.~{latex(evidence.page_label) or evidence.page}]" if evidence.page is not None else ""
     quote = "\n\n".join(map(latex, paragraphs(evidence.quote)))
     return f"\\begin{{quote}}\n{quote} \\cite{place}{{{evidence.citekey or made_key(evidence)}}}\n\\end{{quote}}\n"
 

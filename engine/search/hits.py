@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import apsw
 
 from longsearch.engine.index.index import Index
+from longsearch.engine.places import label_of
 from longsearch.engine.query_language.file_filter import FileFilter
 from longsearch.engine.search.ranking import RankedDocument, ids
 from longsearch.engine.store import documents, files, metadata, texts
@@ -59,14 +60,17 @@ def _passages(
     """The passages of each document."""
     rows = documents.passage_rows(db, [passage_id for one in ranked for passage_id in ids(one.passages)])
     from_ocr = texts.ocr_spans(db, [one.document_id for one in ranked])
+    labels = documents.page_labels(db, [one.document_id for one in ranked])
     for one in ranked:
         places = [rows[passage_id] for passage_id, _ in one.passages]
         found = texts.spans(db, one.document_id, [(row.start, row.stop) for row in places])
         outline, scanned = outlines[one.document_id], from_ocr.get(one.document_id, ())
+        printed = labels.get(one.document_id, ())
         yield tuple(
             PassageHit(
                 row.page, outline.heading_at((row.start + row.stop) // 2), row.start, row.stop, text, score,
                 _excerpt(text, row.start, nearest.get(passage_id)), _touches(row, scanned),
+                label_of(printed, row.page), len(printed),
             )
             for row, text, (passage_id, score) in zip(places, found, one.passages, strict=True)
         )  # fmt: skip

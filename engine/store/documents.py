@@ -61,11 +61,12 @@ def renew(
     partial_reason: str,
     hint: str,
     ocr_pages: Sequence[int] = (),
+    page_labels: Sequence[str] = (),
 ) -> None:
-    """Record the new hash, why the file was read only in part ("" if it was read whole), and which pages OCR read."""
-    sql = "UPDATE contents SET hash = ?, partial_reason = ?, hint = ?, ocr_pages = ? WHERE id = ?"
-    packed = json.dumps(list(ocr_pages))
-    db.execute(sql, (content_hash, storable(partial_reason), storable(hint), packed, document_id))
+    """Record the new hash, why the file was read only in part ("" if it was read whole), and facts about its pages."""
+    sql = "UPDATE contents SET hash = ?, partial_reason = ?, hint = ?, ocr_pages = ?, page_labels = ? WHERE id = ?"
+    pages, labels = json.dumps(list(ocr_pages)), json.dumps(list(page_labels))
+    db.execute(sql, (content_hash, storable(partial_reason), storable(hint), pages, labels, document_id))
 
 
 def exists(db: apsw.Connection, document_id: int) -> bool:
@@ -92,8 +93,8 @@ def insert(
     db.execute(
         "INSERT INTO contents"
         " (hash, title, title_is_name, n_chars, n_pages, n_tokens, partial_reason, hint, headings, page_starts,"
-        " language, ocr_pages)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " language, ocr_pages, page_labels)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             content_hash,
             storable(document.title),
@@ -107,6 +108,7 @@ def insert(
             json.dumps(document.page_starts),
             language,
             json.dumps(document.ocr_pages),
+            json.dumps(document.page_labels),
         ),
     )
     document_id = db.last_insert_rowid()
@@ -221,10 +223,17 @@ def passage_at(db: apsw.Connection, document_id: int, offset: int) -> int | None
 
 def text(db: apsw.Connection, document_id: int) -> DocumentText:
     """The whole document."""
-    sql = "SELECT title, headings, page_starts, ocr_pages FROM contents WHERE id = ?"
-    title, headings, page_starts, ocr_pages = _row(db, sql, document_id)
+    sql = "SELECT title, headings, page_starts, ocr_pages, page_labels FROM contents WHERE id = ?"
+    title, headings, page_starts, ocr_pages, labels = _row(db, sql, document_id)
     whole, starts = texts.whole(db, document_id), tuple(json.loads(page_starts))
-    return DocumentText(whole, starts, title, _headings(headings), ocr_pages=tuple(json.loads(ocr_pages)))
+    return DocumentText(
+        whole,
+        starts,
+        title,
+        _headings(headings),
+        ocr_pages=tuple(json.loads(ocr_pages)),
+        page_labels=tuple(json.loads(labels)),
+    )
 
 
 def outline(db: apsw.Connection, document_id: int) -> Outline:
@@ -241,6 +250,19 @@ def outlines(db: apsw.Connection, document_ids: Sequence[int]) -> dict[int, Outl
     )
     rows = db.execute(sql, (json.dumps(list(document_ids)),))
     return {id_: Outline(title, _headings(headings), language) for id_, title, headings, language in rows}
+
+
+def missing(db: apsw.Connection, document_id: int) -> tuple[str, str]:
+    """Why a document was read only in part, and what to do; ("", "") if it was read whole."""
+    reason, hint = _row(db, "SELECT partial_reason, hint FROM contents WHERE id = ?", document_id)
+    return str(reason), str(hint)
+
+
+def page_labels(db: apsw.Connection, document_ids: Sequence[int]) -> dict[int, tuple[str, ...]]:
+    """The printed number of each page; documents without such numbers are missing."""
+    sql = "SELECT id, page_labels FROM contents WHERE id IN (SELECT value FROM json_each(?)) AND page_labels <> '[]'"
+    rows = db.execute(sql, (json.dumps(list(document_ids)),))
+    return {id_: tuple(json.loads(packed)) for id_, packed in rows}
 
 
 def page_starts(db: apsw.Connection, document_id: int) -> tuple[int, ...]:

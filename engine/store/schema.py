@@ -252,7 +252,12 @@ _V13 = """
 ALTER TABLE files ADD COLUMN reader_version INTEGER NOT NULL DEFAULT 0;
 """
 
-MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3, _V4, _V5, _V6, _V7, _V8, _V9, _V10, _V11, _V12, _V13)
+_V14 = """
+-- The numbers or names that are printed on the pages of a document, where the file says them.
+ALTER TABLE contents ADD COLUMN page_labels TEXT NOT NULL DEFAULT '[]';   -- JSON ["i", "ii", "1", ...]
+"""
+
+MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3, _V4, _V5, _V6, _V7, _V8, _V9, _V10, _V11, _V12, _V13, _V14)
 """Append only: a script that has been released is never edited."""
 
 

@@ -33,6 +33,10 @@ class PassageHit:
     """(start, stop) of the excerpt nearest to the query by meaning; None if it is the whole passage or unknown."""
     is_ocr: bool = False
     """Whether any of it is from OCR, so that letters may be wrong."""
+    page_label: str = ""
+    """The number or name that is printed on the page, such as "iv"; "" if the file does not say it."""
+    n_pages: int = 0
+    """The pages of the document, if its pages have labels; else 0."""
 
 
 PassageSimilarity = tuple[tuple[int, int, float], ...]
@@ -174,6 +178,9 @@ class Quotation:
     """The indexed folder that holds the document, absolute."""
     folder: str = ""
     """The name of that folder; "" if the engine was asked directly."""
+    page_label: str = ""
+    n_pages: int = 0
+    """Both as in `PassageHit`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,7 @@ def test_all_folders_are_looked_through_outside_any(
         "folder": "hobby",
         "title": "bees",
         "page": None,
+        "page_label": None,
         "heading": "",
         "place": "",
         "start": 0,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from longsearch.engine.places import place_name
+from longsearch.engine.places import label_of, place_name
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,10 @@ def test_a_place_in_an_open_document_says_how_many_there_are() -> None:
     assert place_name("a.pdf", 3, "x", 40) == "p. 3 of 40"
     assert place_name("a.mbox", 3, "x", 40) == "message 3 of 40 (x)"
     assert place_name("a.xlsx", 3, "rows 2-9", 40) == "rows 2-9"
+
+
+def test_a_page_with_a_printed_number_is_cited_by_both_numbers() -> None:
+    assert place_name("a.pdf", 4, "", 212, label="iv") == "p. iv (4 of 212)"
+    assert place_name("a.pdf", 4, "", label="iv", is_ocr=True) == "p. iv (4) (OCR)"
+    assert label_of(("i", "ii", "1"), 3) == "1"
+    assert label_of(("i", "ii", "1"), None) == label_of((), 3) == ""

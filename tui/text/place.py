@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from longsearch.engine.places import place_name
+from longsearch.engine.places import label_of, place_name
 from longsearch.engine.types.documents import DocumentText
 from longsearch.tui.text.display import clip, shown
 from longsearch.tui.text.highlight import Span
@@ -29,6 +29,8 @@ class Place:
     """Offset of the first character of the last line on the screen."""
     is_ocr: bool = False
     """Whether the text of the page is from OCR."""
+    label: str = ""
+    """The printed number of the page, or ""."""
 
 
 def find_place(
@@ -46,12 +48,21 @@ def find_place(
     page, n_pages = document.page_at(offset), len(document.page_starts)
     is_ocr = page in document.ocr_pages
     heading = document.heading_at(offset)
-    return Place(page, n_pages, heading, current, layout.span(first)[0], layout.span(last)[0], is_ocr)
+    return Place(
+        page,
+        n_pages,
+        heading,
+        current,
+        layout.span(first)[0],
+        layout.span(last)[0],
+        is_ocr,
+        label_of(document.page_labels, page),
+    )
 
 
 def place_in_words(place: Place, spans: Sequence[Span], path: str = "") -> str:
     """Return place, passage and score for the heading: `p. 12 of 40 (OCR) · passage 2 of 5 · 0.84`."""
-    name = place_name(path, place.page, place.heading, place.n_pages, place.is_ocr)
+    name = place_name(path, place.page, place.heading, place.n_pages, place.is_ocr, place.label)
     page = clip(shown(name), _PLACE_WIDTH)
     passage = ""
     if place.passage >= 0:

@@ -80,7 +80,9 @@ def _fitting(parts: list[str], width: int) -> str:
 
 def _place(hit: DocumentHit, width: int) -> str:
     best = hit.passages[0]
-    return clip(shown(place_name(hit.path, best.page, best.heading, is_ocr=best.is_ocr)), width // 2)
+    return clip(
+        shown(place_name(hit.path, best.page, best.heading, best.n_pages, best.is_ocr, best.page_label)), width // 2
+    )
 
 
 def _lit(line: str, words: Highlighter, style: str) -> Content:

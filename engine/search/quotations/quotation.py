@@ -22,6 +22,7 @@ from longsearch.engine.index.index import Index
 from longsearch.engine.index.lookup import any_of, expressions
 from longsearch.engine.languages.analysis import characters_of
 from longsearch.engine.languages.scripts import SPACED_OR_RUN, UNSPACED_RUN
+from longsearch.engine.places import label_of
 from longsearch.engine.query_language.fields import Condition
 from longsearch.engine.query_language.file_filter import FileFilter
 from longsearch.engine.query_language.query import content_words
@@ -184,12 +185,14 @@ def _place(
     start, text = window.start + span[0], window.text[slice(*span)]
     outline = documents.outline(index.db, window.document_id)
     starts = documents.page_starts(index.db, window.document_id)
+    page = int(np.searchsorted(starts, start, side="right")) or None if starts else None
+    labels = documents.page_labels(index.db, [window.document_id]).get(window.document_id, ())
     path = next(filter(file_filter.admits, files.paths_of(index.db, window.document_id, file_filter.under)))
     return Quotation(
         document_id=window.document_id,
         path=os.path.join(index.root, path),  # noqa: PTH118 (Path would normalise a hostile name)
         title=outline.title,
-        page=int(np.searchsorted(starts, start, side="right")) or None if starts else None,
+        page=page,
         heading=outline.heading_at(start),
         start=start,
         stop=start + len(text),
@@ -197,6 +200,8 @@ def _place(
         similarity=1 - n_edits / len(plain),
         is_verbatim=_letters(quote) == _letters(text),
         root=os.fspath(index.root),
+        page_label=label_of(labels, page),
+        n_pages=len(labels),
     )
 
 
