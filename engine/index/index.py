@@ -37,7 +37,7 @@ class Index:
         self.excerpt_weight = vectors.weight_of_excerpts(meta)
         """The share of the nearest excerpt in a passage's score by meaning."""
 
-    @property
+    @cached_property
     def root(self) -> Path:
         """The indexed folder, absolute."""
         if "root" not in self.meta:
