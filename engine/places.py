@@ -13,7 +13,26 @@ _UNITS = {
     ".ipynb": "cell",
 }
 _WITH_HEADING = frozenset({"message"})
-_BY_HEADING = frozenset({".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".csv", ".tsv", ".eml", ".emlx", ".msg", ".ics"})
+_BY_HEADING = frozenset(
+    {
+        ".xlsx",
+        ".xlsm",
+        ".xlsb",
+        ".xls",
+        ".ods",
+        ".csv",
+        ".tsv",
+        ".eml",
+        ".emlx",
+        ".msg",
+        ".ics",
+        ".vtt",
+        ".srt",
+        ".zip",
+        ".tar",
+        ".tgz",
+    }
+)
 """Files whose headings name the place better than a number of a page."""
 
 

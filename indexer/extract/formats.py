@@ -35,6 +35,10 @@ class Format(StrEnum):
     MAIL = "mail"
     MAILBOX = "mailbox"
     CALENDAR = "calendar"
+    SUBTITLES = "subtitles"
+    MHTML = "mhtml"
+    ARCHIVE = "archive"
+    ARCHIVE_ALONE = "archive without its files"
     TNEF = "tnef"
     MSG = "msg"
     MSG_ALONE = "msg without attachments"
@@ -49,6 +53,7 @@ _WITHOUT_ATTACHMENTS = {
     Format.MAIL: Format.MAIL_ALONE,
     Format.MAILBOX: Format.MAILBOX_ALONE,
     Format.MSG: Format.MSG_ALONE,
+    Format.ARCHIVE: Format.ARCHIVE_ALONE,
 }
 
 FORMAT_OF_SUFFIX = {
@@ -107,6 +112,13 @@ FORMAT_OF_SUFFIX = {
     ".ics": Format.CALENDAR,
     ".tnef": Format.TNEF,
     ".msg": Format.MSG,
+    ".vtt": Format.SUBTITLES,
+    ".srt": Format.SUBTITLES,
+    ".mhtml": Format.MHTML,
+    ".mht": Format.MHTML,
+    ".zip": Format.ARCHIVE,
+    ".tar": Format.ARCHIVE,
+    ".tgz": Format.ARCHIVE,
 }
 
 

@@ -1,0 +1,57 @@
+"""Read the files in an archive (ZIP, TAR) with the readers of their formats, within the limits of attachments."""
+
+import tarfile
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+
+from longsearch.engine.errors import ExtractionError
+from longsearch.indexer.extract.readers.archives import Archive
+from longsearch.indexer.extract.readers.attachments import of_this_file
+from longsearch.indexer.extract.readers.text_builder import TextBuilder
+from longsearch.indexer.extract.sources import Source
+from longsearch.indexer.extract.wire.limits import MAX_ARCHIVE_MEMBERS, MAX_ATTACHMENT_BYTES
+from longsearch.indexer.extract.wire.protocol import FileText
+
+_LEFT_OUT = ("__MACOSX/", "node_modules/")
+
+
+def read(path: Source, are_read: bool = True) -> FileText:
+    """Return the text of the files in the archive at `path`. Raises `ExtractionError`."""
+    attachments, builder = of_this_file(are_read), TextBuilder()
+    with path.open("rb") as file:
+        is_zip = file.read(2) == b"PK"
+    for name, load in _in_zip(path) if is_zip else _in_tar(path):
+        hidden = any(part.startswith(".") for part in name.split("/"))
+        if not hidden and not any(folder in name for folder in _LEFT_OUT):
+            attachments.add(builder, name, "", load, 1, kind="File")
+    return replace(builder.file_text(), title="", warning=attachments.warning, untitled=True)
+
+
+def read_alone(path: Source) -> FileText:
+    """Do the same as `read`, but only name the files, because one of them ended the child."""
+    return read(path, are_read=False)
+
+
+def _in_zip(path: Source) -> Iterator[tuple[str, Callable[[], bytes]]]:
+    with Archive(path, "an archive") as archive:
+        for name in archive.names:
+            if not name.endswith("/"):
+                yield name, partial(_member, archive, name)
+
+
+def _member(archive: Archive, name: str) -> bytes:
+    return archive.read(name) or b""
+
+
+def _in_tar(path: Source) -> Iterator[tuple[str, Callable[[], bytes]]]:
+    try:
+        with path.open("rb") as file, tarfile.open(fileobj=file, mode="r|*") as archive:
+            for number, member in enumerate(archive):
+                if number >= MAX_ARCHIVE_MEMBERS:
+                    return
+                if member.isfile() and member.size <= MAX_ATTACHMENT_BYTES:
+                    content = archive.extractfile(member)
+                    yield member.name, partial(bytes, content.read() if content else b"")
+    except (tarfile.TarError, EOFError, OSError) as error:
+        raise ExtractionError("damaged: it cannot be unpacked", "download it again") from error
