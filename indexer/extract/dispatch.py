@@ -19,6 +19,7 @@ _MODULES = {
     Format.TEX: "tex",
     Format.PLAIN: "plain",
     Format.SLIDES: "office.slides",
+    Format.OLD_OFFICE: "office.converted",
     Format.OPEN_DOCUMENT: "office.odf",
     Format.SHEETS: "office.sheets",
     Format.CSV: "office.delimited",

@@ -31,6 +31,7 @@ class Format(StrEnum):
     FB2 = "fb2"
     DJVU = "djvu"
     MOBI = "mobi"
+    OLD_OFFICE = "office before 2007"
     ADAPTED = "adapted"
     MAIL = "mail"
     MAILBOX = "mailbox"
@@ -72,6 +73,11 @@ FORMAT_OF_SUFFIX = {
     ".docm": Format.DOCX,
     ".dotx": Format.DOCX,
     ".dotm": Format.DOCX,
+    ".doc": Format.OLD_OFFICE,
+    ".dot": Format.OLD_OFFICE,
+    ".ppt": Format.OLD_OFFICE,
+    ".pps": Format.OLD_OFFICE,
+    ".pot": Format.OLD_OFFICE,
     ".epub": Format.EPUB,
     ".pptx": Format.SLIDES,
     ".pptm": Format.SLIDES,

@@ -12,10 +12,10 @@ from longsearch.indexer.extract import tools
 from longsearch.indexer.extract.formats import Format, format_of, is_readable, use_adapters
 from longsearch.indexer.extract.reader import Extraction, ExtractorProcess
 from longsearch.indexer.extract.tools import folder_of
-from tests.indexer.extract.book_writing import epub_parts
+from tests.indexer.extract.book_writing import archive, docx_parts, epub_parts, paragraph
 from tests.indexer.extract.mail_writing import eml
 from tests.indexer.extract.mobi_writing import mobi
-from tests.indexer.extract.office_writing import zipped
+from tests.indexer.extract.office_writing import xlsx_parts, zipped
 from tests.indexer.extracting import page_text
 
 Programs = Callable[[Mapping[str, str]], None]
@@ -202,3 +202,31 @@ def test_djvutxt_reads_the_text_layer_of_each_page(extract: Extract, tmp_path: P
         extract(b"AT&TFORM" + bytes(40), "b.djvu")
     with pytest.raises(ExtractionError, match=r"no text in it|djvutxt cannot read it"):
         extract(b"no DjVu", "c.djvu")
+
+
+# Finds the folder and the file among the arguments of LibreOffice, and answers with a file that lies beside it.
+SOFFICE = """while [ $# -gt 1 ]; do [ "$1" = --outdir ] && out=$2; [ "$1" = --convert-to ] && to=$2; shift; done
+IFS= read -r head < "$1"
+case "$head" in *broken*) echo "no filter" >&2; exit 1;; esac
+"""
+OLE = b"\xd0\xcf\x11\xe0"
+
+
+def test_old_office_files_are_read_through_libreoffice(extract: Extract, programs: Programs, tmp_path: Path) -> None:
+    programs({"soffice": f'{SOFFICE}{shutil.which("cp")} "$1.$to" "$out/made.$to"'})
+    archive(tmp_path / "a.doc.docx", docx_parts(paragraph("Words of 1997.")))
+    assert extract(OLE + b"\n", "a.doc").document.text == "Words of 1997."
+    (tmp_path / "b.xls.xlsx").write_bytes(zipped(xlsx_parts({"A": [["shown"]]})))
+    assert extract(OLE + b"\n", "b.xls").document.text == "A\nshown"
+    with pytest.raises(ExtractionError, match="soffice cannot read it: no filter"):
+        extract(OLE + b"broken\n", "c.ppt")
+
+
+def test_old_office_files_need_libreoffice_unless_they_are_something_else(extract: Extract, programs: Programs) -> None:
+    programs({})
+    with pytest.raises(ExtractionError, match="needs LibreOffice"):
+        extract(OLE + b"\n", "a.doc")
+    assert extract(rb"{\rtf1 Rich words.}", "b.doc").document.text == "Rich words."
+    assert extract(b"<html><p>A page.</p></html>", "c.doc").document.text == "A page."
+    with pytest.raises(ExtractionError, match="not an office file"):
+        extract(b"just words", "d.doc")

@@ -6,6 +6,8 @@ files; archives are checked for bombs before it unpacks them.
 
 import datetime
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import python_calamine as calamine
@@ -13,7 +15,7 @@ import python_calamine as calamine
 from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.readers.archives import Archive
 from longsearch.indexer.extract.readers.decoding import read_bytes
-from longsearch.indexer.extract.readers.office import odf
+from longsearch.indexer.extract.readers.office import converted, odf
 from longsearch.indexer.extract.readers.office.excel.number_formats import general
 from longsearch.indexer.extract.readers.office.excel.reader import DAMAGED, DAMAGED_HINT, read_workbook
 from longsearch.indexer.extract.readers.office.properties import CORE, core_properties, title_in
@@ -36,13 +38,21 @@ def read(path: Source) -> FileText:
     with path.open("rb") as file:
         is_old = file.read(4) == _OLE and path.name.lower().endswith(".xls")
     if is_old:
-        return _by_calamine(path, ())
+        return _old(path)
     with Archive(path, _KIND) as archive:
         if not path.name.lower().endswith(_BY_CALAMINE):
             return read_workbook(archive)
         archive.check(_PARTS)
         metadata = core_properties(archive.read(CORE) or b"", "Excel properties")
     return _by_calamine(path, metadata)
+
+
+def _old(path: Source) -> FileText:
+    """Read a file of before 2007: by LibreOffice if it is there, which knows formats of cells and comments."""
+    if isinstance(path, Path) and converted.is_installed():
+        with suppress(ExtractionError):
+            return read(converted.converted(path))
+    return _by_calamine(path, ())
 
 
 def _by_calamine(path: Source, metadata: RawMetadata) -> FileText:
