@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from longsearch.indexer.extract.readers.numerals import numeral
 from longsearch.indexer.extract.readers.office.word import document
-from longsearch.indexer.extract.readers.office.word.numerals import numeral
 from tests.indexer.extract.book_writing import OFFICE, RELATIONS, WORD, archive, docx_parts, paragraph, table
 
 W = f'{WORD} xmlns:m="m" xmlns:v="v" xmlns:mc="mc" xmlns:wps="wps" xmlns:a="a" xmlns:c="c" xmlns:dgm="d" xmlns:r="r"'

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from longsearch.indexer.extract.readers.numerals import numeral
 from longsearch.indexer.extract.readers.office.word.numbering import BULLET
-from longsearch.indexer.extract.readers.office.word.numerals import numeral
 
 _NUMERALS = {"1": "decimal", "a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman", "": "none"}
 _OUTLINE = "outline of headings"

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping
 from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.clean import one_line
 from longsearch.indexer.extract.readers.archives import Archive
+from longsearch.indexer.extract.readers.numerals import numeral
 from longsearch.indexer.extract.readers.office.embedded import Embedded
 from longsearch.indexer.extract.readers.office.pictures import text_of_drawing
 from longsearch.indexer.extract.readers.office.properties import CORE, core_properties, title_in
 from longsearch.indexer.extract.readers.office.relations import main_part, parse_member, relations_of
-from longsearch.indexer.extract.readers.office.word.numerals import numeral
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 from longsearch.indexer.extract.readers.xml_events import is_on
 from longsearch.indexer.extract.sources import Source

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from longsearch.indexer.extract.readers.office.word.numerals import numeral, padded
+from longsearch.indexer.extract.readers.numerals import numeral, padded
 from longsearch.indexer.extract.readers.xml_events import is_on
 
 BULLET = "-"
