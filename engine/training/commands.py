@@ -18,6 +18,7 @@ from longsearch.engine.training import multilingual, options, preparing, recipe,
 from longsearch.engine.training.papers import longer_commands
 from longsearch.engine.training.papers.lora import load_lora_student
 from longsearch.engine.training.papers.opening import open_student
+from longsearch.engine.training.reader import commands as reader_commands
 from longsearch.engine.training.smoke import smoke
 from longsearch.engine.training.stages.loop import LoopOptions
 from longsearch.engine.training.stages.loop import run as run_loop
@@ -56,7 +57,12 @@ def parser() -> argparse.ArgumentParser:
     )
     made.set_defaults(threads=0, recipe=None)
     commands = made.add_subparsers(required=True)
-    for name, function, add, text in (*preparing.COMMANDS, *multilingual.COMMANDS, *longer_commands.COMMANDS):
+    for name, function, add, text in (
+        *preparing.COMMANDS,
+        *multilingual.COMMANDS,
+        *longer_commands.COMMANDS,
+        *reader_commands.COMMANDS,
+    ):
         add(_command(commands, name, function, text))
     stages = {
         "states": stage_makers.states, "distil": stage_makers.distillation, "contrast": stage_makers.contrast,

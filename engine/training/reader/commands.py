@@ -1,0 +1,103 @@
+"""The commands that train the reader: reader-prepare, reader-start and reader."""
+
+import argparse
+from pathlib import Path
+
+import torch
+
+from longsearch.engine.inference.device import choose_hardware
+from longsearch.engine.inference.tokens import TextTokenizer
+from longsearch.engine.models.config import read_config
+from longsearch.engine.models.hub import bundled_model
+from longsearch.engine.training.options import folder, number
+from longsearch.engine.training.reader import start
+from longsearch.engine.training.reader.batches import Shelf
+from longsearch.engine.training.reader.examining import set_exams
+from longsearch.engine.training.reader.library import Library
+from longsearch.engine.training.reader.preparing import prepare
+from longsearch.engine.training.reader.sampling import Shares
+from longsearch.engine.training.reader.training import Plan, Training, load, save, write_figures
+
+LIBRARY, START, WEIGHTS, FIGURES = "library.npz", "start.safetensors", "reader.safetensors", "figures.json"
+
+
+def prepared(arguments: argparse.Namespace) -> int:
+    """Turn questions with answer spans, and pairs of topic and passage, into flat arrays."""
+    tokenizer = TextTokenizer.load(bundled_model()).tokenizer
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    library = prepare(arguments.questions, arguments.topics, arguments.n_topics, tokenizer, arguments.seed)
+    library.save(arguments.out / LIBRARY)
+    print(f"{len(library.context)} queries, {len(library.context_start) - 1} contexts")
+    return 0
+
+
+def started(arguments: argparse.Namespace) -> int:
+    """Write the weights that a reader starts from: the bundled table and layers, and MiniLM's layers."""
+    start.make(arguments.minilm, bundled_model() / "model.safetensors", arguments.data / START)
+    return 0
+
+
+def trained(arguments: argparse.Namespace) -> int:
+    """Train a reader and measure it on held-out contexts, on a set kept whole, and on topics."""
+    device = choose_hardware(arguments.device, "float32").device
+    library = Library.load(arguments.data / LIBRARY)
+    shelf, first = Shelf(library, device), start.read(arguments.data / START)
+    idf = torch.from_numpy(library.idf)
+    mamba, _ = read_config(bundled_model() / "config.json")
+    torch.manual_seed(arguments.seed)
+    reader = start.build(arguments.design, arguments.layers, first, idf, mamba)
+    if arguments.weights:
+        load(reader, arguments.weights)
+    teacher = None
+    if arguments.teacher:
+        teacher = start.build(arguments.teacher_design, arguments.teacher_layers, first, idf, mamba)
+        load(teacher, arguments.teacher)
+    final, marked = set_exams(library, arguments.n_exam), set_exams(library, arguments.n_exam // 3)[:1]
+    plan = Plan(arguments.pairs, arguments.minutes, Shares(), arguments.seed, arguments.rate, arguments.measure)
+    training = Training(plan, reader, shelf, teacher)
+    pairs = training.run(marked) if arguments.design != "floor" else 0
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    save(reader, idf, arguments.out / WEIGHTS)
+    write_figures(arguments.out / FIGURES, plan, pairs, training, final)
+    print(f"{pairs} pairs: {arguments.out}")
+    return 0
+
+
+def add_prepare(command: argparse.ArgumentParser) -> None:
+    """Add the options of `reader-prepare`."""
+    command.add_argument("--questions", nargs="+", type=Path, required=True, metavar="FILE", help="JSON lines, .xz")
+    command.add_argument(
+        "--topics", nargs="+", type=Path, required=True, metavar="FILE", help="pairs as JSON lines, .xz"
+    )
+    number(command, "--n-topics", 40_000, "pairs of the topics")
+    folder(command, "--out", "where to write the library")
+
+
+def add_start(command: argparse.ArgumentParser) -> None:
+    """Add the options of `reader-start`."""
+    command.add_argument("--minilm", type=Path, required=True, metavar="FILE", help="MiniLM's safetensors")
+    folder(command, "--data", "the library's folder")
+
+
+def add_train(command: argparse.ArgumentParser) -> None:
+    """Add the options of `reader`."""
+    folder(command, "--data", "what reader-prepare and reader-start wrote")
+    folder(command, "--out", "where to write weights and figures")
+    command.add_argument("--design", choices=start.DESIGNS, default="late", help="which reader (default late)")
+    number(command, "--layers", 3, "how many of the first layers it has")
+    command.add_argument("--weights", type=Path, metavar="FILE", help="a reader to train further")
+    command.add_argument("--teacher", type=Path, metavar="FILE", help="a reader whose scores are a second target")
+    command.add_argument("--teacher-design", choices=start.DESIGNS, default="cross", help="its design (default cross)")
+    number(command, "--teacher-layers", 6, "its layers")
+    number(command, "--pairs", 1_000_000, "pairs to read")
+    number(command, "--minutes", 600.0, "end after so many minutes")
+    number(command, "--rate", 1.0, "a factor of all learning rates")
+    number(command, "--measure", 100_000, "measure after so many pairs, again and again")
+    number(command, "--n-exam", 3000, "questions of each exam at the end")
+
+
+COMMANDS = (
+    ("reader-prepare", prepared, add_prepare, "turn questions and pairs into a library for the reader"),
+    ("reader-start", started, add_start, "write the weights that a reader starts from"),
+    ("reader", trained, add_train, "train a reader: which sentence answers, and whether any does"),
+)
