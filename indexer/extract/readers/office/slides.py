@@ -23,6 +23,7 @@ from longsearch.indexer.extract.wire.protocol import FileText
 _PRESENTATION = "ppt/presentation.xml"
 _TITLES = frozenset({"title", "ctrTitle"})
 _FURNITURE = frozenset({"sldNum", "dt", "ftr", "hdr", "sldImg"})
+_FEET = {"ftr": "Footer", "hdr": "Header"}
 _CELL_SEPARATOR = " | "
 _NUMERALS = {
     "alphaLc": "lowerLetter",
@@ -154,11 +155,15 @@ class _Slides:
         self._builder.add_heading(1, " ".join(slide.title)) if title else self._builder.mark(1, f"Slide {number}")
         for block in slide.blocks:
             self._builder.add(block, tight=True)
+        self._add_feet(slide)
+        return self._add_linked(part) or problem
+
+    def _add_feet(self, slide: "_Shapes") -> None:
+        """Add the heads and feet of a slide or of its notes that differ from all before."""
         for foot in slide.feet:
             if foot not in self._heads:
                 self._heads.add(foot)
-                self._builder.add(f"Footer: {foot}")
-        return self._add_linked(part) or problem
+                self._builder.add(foot)
 
     def _add_linked(self, part: str) -> str:
         """Add charts, diagrams, comments and notes of a slide."""
@@ -169,6 +174,7 @@ class _Slides:
                 shapes = _Shapes()
                 problem = parse_member(self._archive, name, shapes) or problem
                 notes += shapes.blocks
+                self._add_feet(shapes)
             elif kind == "comments":
                 comments = _Comments(self._authors)
                 problem = parse_member(self._archive, name, comments) or problem
@@ -268,8 +274,8 @@ class _Shapes:
 
     def _end_paragraph(self) -> None:
         words, self._words = "".join(self._words).strip(), []
-        if words and self._placeholder == "ftr":
-            self.feet.append(words)
+        if words and self._placeholder in _FEET:
+            self.feet.append(f"{_FEET[self._placeholder]}: {words}")
         if not words or self._placeholder in _FURNITURE:
             return
         for block in self._placed(self._numbered(words)):
