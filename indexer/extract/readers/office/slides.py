@@ -14,6 +14,7 @@ from longsearch.indexer.extract.readers.office.embedded import Embedded
 from longsearch.indexer.extract.readers.office.pictures import text_of_drawing
 from longsearch.indexer.extract.readers.office.properties import CORE, core_properties, title_in
 from longsearch.indexer.extract.readers.office.relations import main_part, parse_member, relations_of
+from longsearch.indexer.extract.readers.office.slide_comments import Authors, Comments
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 from longsearch.indexer.extract.readers.xml_events import is_on
 from longsearch.indexer.extract.sources import Source
@@ -77,66 +78,13 @@ def _slide_names(archive: Archive) -> list[str]:
     return [relations[identity][1] for identity in order.ids if identity in relations]
 
 
-class _Authors:
-    """The names of those who commented, by id."""
-
-    def __init__(self) -> None:
-        self.names: dict[str, str] = {}
-
-    def start(self, name: str, attributes: Mapping[str, str]) -> None:
-        if name in ("cmAuthor", "author"):
-            self.names[attributes.get("id", "")] = attributes.get("name", "")
-
-    def end(self, name: str) -> None: ...
-
-    def characters(self, text: str) -> None: ...
-
-
-class _Comments:
-    """The comments on a slide, old and new; a line each."""
-
-    def __init__(self, names: Mapping[str, str]) -> None:
-        self.lines: list[str] = []
-        self._names = names
-        self._open: list[str] = []
-        self._words: list[str] = []
-        self._is_text = False
-
-    def start(self, name: str, attributes: Mapping[str, str]) -> None:
-        if name in ("cm", "reply"):
-            self._flush()
-            author = self._names.get(attributes.get("authorId", ""), "")
-            day = (attributes.get("dt") or attributes.get("created") or "").partition("T")[0]
-            self._open.append("Comment" + (f" by {author}" if author else "") + (f", {day}" if day else ""))
-        elif name in ("t", "text"):
-            self._is_text = True
-
-    def end(self, name: str) -> None:
-        if name in ("t", "text"):
-            self._is_text = False
-        elif name in ("p", "br"):
-            self._words.append(" ")
-        elif name in ("cm", "reply") and self._open:
-            self._flush()
-            self._open.pop()
-
-    def characters(self, text: str) -> None:
-        if self._is_text:
-            self._words.append(text)
-
-    def _flush(self) -> None:
-        words, self._words = " ".join("".join(self._words).split()), []
-        if words and self._open:
-            self.lines.append(f"{self._open[-1]}: {words}")
-
-
 class _Slides:
     """Adds the slides of one presentation to its text."""
 
     def __init__(self, archive: Archive, builder: TextBuilder) -> None:
         self._archive, self._builder = archive, builder
         self.embedded = Embedded(archive)
-        authors = _Authors()
+        authors = Authors()
         for kind, part in relations_of(archive, main_part(archive, _PRESENTATION)).values():
             if kind in ("commentAuthors", "authors"):
                 parse_member(archive, part, authors)
@@ -176,7 +124,7 @@ class _Slides:
                 notes += shapes.blocks
                 self._add_feet(shapes)
             elif kind == "comments":
-                comments = _Comments(self._authors)
+                comments = Comments(self._authors)
                 problem = parse_member(self._archive, name, comments) or problem
                 for line in comments.lines:
                     self._builder.add(line)
