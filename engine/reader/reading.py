@@ -42,9 +42,10 @@ class Reading:
     sentences: list[Span]
     """Where each sentence begins and ends in the passage."""
     scores: Array
-    """(sentences,): a logit that it answers, for each."""
+    """(sentences,), -1 to 1: how near each is to the query, as `engine.answers` scores them without the reader; -1 for
+    all of a passage that was not read."""
     relevance: float
-    """A logit, to rank passages by; -inf for a passage without words."""
+    """A logit that the passage is about the query; -inf for a passage without words."""
     answers: float
     """The logit that some sentence of the passage answers; -inf for a passage without words."""
 
@@ -90,11 +91,11 @@ class Reader:
             raise ModelError("the reader needs the table of the bundled model", "install longsearch again")
         return cls(tokenizer or TextTokenizer.load(model.tokenizer_folder), table, tensors)
 
-    def read(self, query: str, passages: Sequence[str], language: str = "en") -> list[Reading]:
-        """Return what the reader says of each passage. `language`: that of the passages."""
+    def read(self, query: str, passages: Sequence[tuple[str, str]]) -> list[Reading]:
+        """Return what the reader says of each passage, given as (text, language)."""
         asked = self._tokenizer.tokenize(query).ids[:LONGEST_QUERY]
-        cut = [cut_sentences(passage, language) for passage in passages]
-        windows = [self._windows(text, spans) for text, spans in zip(passages, cut, strict=True)]
+        cut = [cut_sentences(text, language) for text, language in passages]
+        windows = [self._windows(text, spans) for (text, _), spans in zip(passages, cut, strict=True)]
         if not len(asked):
             return [_joined(spans, []) for spans in cut]
         vectors = self._vectors([window for own in windows for window in own])
@@ -176,7 +177,7 @@ class Reader:
 def _joined(spans: list[Span], windows: Sequence[Scores]) -> Reading:
     """Return what the windows of a passage say together."""
     if not windows:
-        return Reading(spans, np.full(len(spans), -np.inf, np.float32), -np.inf, -np.inf)
+        return Reading(spans, np.full(len(spans), -1, np.float32), -np.inf, -np.inf)
     scores = np.concatenate([window.sentences for window in windows])
     relevance = max(window.relevance for window in windows)
     answers = reduce(np.logaddexp, [window.answers for window in windows])

@@ -16,27 +16,23 @@ class Scores:
     """What the reader says of a window."""
 
     sentences: Array
-    """(sentences,): a logit for each."""
-    nothing: float
-    """The logit beside them that no sentence answers."""
+    """(sentences,), -1 to 1: the weighted mean over the query's tokens of the cosine with the nearest token there."""
+    answers: float
+    """The logit that some sentence answers."""
     relevance: float
-    """A logit, to rank passages by."""
-
-    @property
-    def answers(self) -> float:
-        """The logit that some sentence answers."""
-        return float(np.logaddexp.reduce(self.sentences)) - self.nothing
+    """The logit that the window is about the query."""
 
 
 def score(near: Array, weight: Array, starts: NDArray[np.int64], mix: Array, threshold: float) -> Scores:
     """Return the scores of a window.
 
     near (window length, query length): the cosine of each token with each of the query's; weight (query length,).
-    starts: the first token of each sentence. mix: how much a sentence's nearness counts, a constant, and the window's.
+    starts: the first token of each sentence. mix: what a sentence's nearness counts, the logit that none answers, what
+    the window's nearness counts.
     """
     share = weight / max(float(weight.sum()), 0.1)
     nearest = np.maximum.reduceat(near, starts)  # (sentences, query length)
-    by_sentence = nearest @ share
-    sentences = mix[0] * by_sentence
-    relevance = float(sentences.max() + mix[2] * (nearest.max(0) @ share))
-    return Scores(sentences, float(mix[1] + threshold), relevance)
+    sentences: Array = nearest @ share
+    answers = np.logaddexp.reduce(mix[0] * sentences) - mix[1] - threshold
+    relevance = mix[0] * sentences.max() + mix[2] * (nearest.max(0) @ share)
+    return Scores(sentences, float(answers), float(relevance))

@@ -73,12 +73,12 @@ def by_twin(twin: Late, query: str, passage: str) -> Reading:
 
 @pytest.mark.parametrize("query", ["when should bees be fed sugar", "harbour"])
 def test_the_reader_agrees_with_its_twin_in_torch(reader: Reader, twin: Late, query: str):
-    for passage, read in zip((BEES, HARBOUR), reader.read(query, [BEES, HARBOUR]), strict=True):
+    for passage, read in zip((BEES, HARBOUR), reader.read(query, [(BEES, "en"), (HARBOUR, "en")]), strict=True):
         right = by_twin(twin, query, passage)
         assert read.sentences == right.sentences
-        scale = float(twin.mix[0].detach())  # a logit is so many times a cosine
-        np.testing.assert_allclose(read.scores / scale, right.scores / scale, atol=1e-4)
-        np.testing.assert_allclose((read.relevance, read.answers), (right.relevance, right.answers), atol=1e-3)
+        logits = read.scores * float(twin.mix[0].detach())
+        np.testing.assert_allclose(logits, right.scores, atol=1e-4)
+        np.testing.assert_allclose((read.relevance, read.answers), (right.relevance, right.answers), atol=1e-4)
 
 
 def test_the_layers_agree_with_torch_beyond_the_last_position():
@@ -106,13 +106,13 @@ def test_the_gelu_is_right_for_small_and_large_numbers():
 def test_a_long_passage_is_read_in_windows_that_hold_all_its_sentences(reader: Reader):
     sentence = "The pilot of ship number {} spoke of the weather, the tide and the price of herring. "
     passage = "".join(sentence.format(n) for n in range(40))
-    (whole,) = reader.read("which ship was late", [passage])
+    (whole,) = reader.read("which ship was late", [(passage, "en")])
     assert len(whole.scores) == len(whole.sentences) == 40
     windows = reader._windows(passage, whole.sentences)
     assert len(windows) > 1 and all(len(window.ids) <= LONGEST_WINDOW for window in windows)
     assert sum(len(window.ids) for window in windows) == len(TextTokenizer.load(bundled_model()).tokenize(passage))
     first = passage[: whole.sentences[len(windows[0].starts) - 1][1]]
-    (alone,) = reader.read("which ship was late", [first])
+    (alone,) = reader.read("which ship was late", [(first, "en")])
     np.testing.assert_allclose(whole.scores[: len(alone.scores)], alone.scores, atol=1e-4)
     assert whole.answers > alone.answers
 
@@ -120,16 +120,17 @@ def test_a_long_passage_is_read_in_windows_that_hold_all_its_sentences(reader: R
 def test_what_is_read_does_not_depend_on_what_was_read_before(reader: Reader, twin: Late, tmp_path: Path):
     save(twin, twin.table.idf, tmp_path / FILE)
     fresh = Reader.open(tmp_path)
-    (alone,) = fresh.read("bees", [BEES])
-    fresh.read("harbour", [HARBOUR, BEES, HARBOUR])
-    again, _, same = fresh.read("bees", [BEES, HARBOUR, BEES])
+    bees, harbour = (BEES, "en"), (HARBOUR, "en")
+    (alone,) = fresh.read("bees", [bees])
+    fresh.read("harbour", [harbour, bees, harbour])
+    again, _, same = fresh.read("bees", [bees, harbour, bees])
     np.testing.assert_allclose(again.scores, alone.scores, atol=1e-5)
     np.testing.assert_array_equal(again.scores, same.scores)
 
 
 @pytest.mark.parametrize(("query", "passage"), [("bees", ""), ("bees", "--- \n * "), ("", BEES), ("\x00", BEES)])
 def test_without_words_nothing_answers(reader: Reader, query: str, passage: str):
-    (read,) = reader.read(query, [passage])
+    (read,) = reader.read(query, [(passage, "en")])
     assert len(read.scores) == len(read.sentences)
     if not query or not read.sentences:
         assert read.answers == read.relevance == -np.inf
