@@ -36,7 +36,7 @@ _MANY_SPACES = 0.19
 _WIDER = 1.4
 _ROW = 0.8
 """Font sizes between the baselines of two rows."""
-_GLUED = re.compile(r"(?<!\S)[^\s/@\\:]{18,}(?!\S)|[a-zß-ÿ][.,;:!?][^\W\d_]{2}|[a-zß-ÿ]{3}[A-ZÀ-Þ][a-zß-ÿ]{2}")
+_GLUED = re.compile(r"(?<!\S)[^\s/@\\:]{22,}(?!\S)|[a-zß-ÿ][.,;:!?][^\W\d_]{2}|[a-zß-ÿ]{3}[A-ZÀ-Þ][a-zß-ÿ]{2}")
 """A long word, or a sign or a capital inside one: a space may be missing."""
 _WORD_GAP = 0.16
 """Font sizes between two words that stand close. Letters of a word have none, or some hundredths."""
@@ -82,7 +82,10 @@ def split_line(text_page: Any, line: Line, raw: str, first: int) -> Iterator[Fou
     if line.right <= line.left or line.size <= 0:
         yield Found(line, raw, first)
         return
-    if abs(line.baseline - line.end_baseline) > _ROW * line.size and (starts := _rows(text_page, line, raw, first)):
+    joined = _FAR * line.size * raw.count(_HYPHEN)  # a broken word takes a line of text with it
+    if abs(line.baseline - line.end_baseline) > max(_ROW * line.size, joined) and (
+        starts := _rows(text_page, line, raw, first)
+    ):
         for start, stop in pairwise([0, *starts, len(raw)]):
             row = raw[start:stop].rstrip()
             yield from split_line(text_page, _part(text_page, line, row, first + start, len(row)), row, first + start)
