@@ -19,8 +19,10 @@ from longsearch.engine.reason_lines import reason_lines
 
 if TYPE_CHECKING:
     from longsearch.engine.types.documents import MetadataValue
-    from longsearch.engine.types.results import DocumentHit, PassageHit, Reason, SearchResults
+    from longsearch.engine.types.results import Answer, DocumentHit, PassageHit, Reason, SearchResults
 
+_N_ANSWERS = 3
+"""The sentences in JSON, unless `--answers` asks for more."""
 _N_FULL = 3
 """The first hits are shown with two passages, the others with one, so that ten hits fit into a screen or two."""
 SHOWN_CHARACTERS = 240
@@ -34,21 +36,24 @@ def show(results: "SearchResults", options: Namespace) -> int:
 
     last_hits.remember(results)
     if not records.are_wanted(options):
-        return report(results, options.json, getattr(options, "explain", False))
+        n_answers = getattr(options, "answers", None)
+        return report(results, options.json, getattr(options, "explain", False), n_answers)
     records.write(results, options)
     return 0 if results.hits else 1
 
 
-def report(results: "SearchResults", as_json: bool, explain: bool = False) -> int:
-    """Print the results. Returns 0, or 1 if there are none."""
+def report(results: "SearchResults", as_json: bool, explain: bool = False, n_answers: int | None = None) -> int:
+    """Print the results, or their `n_answers` best sentences alone. Returns 0, or 1 if there are none."""
     if as_json:
-        print(json.dumps(to_json(results, explain), indent=2))
+        print(json.dumps(to_json(results, explain, n_answers or _N_ANSWERS), indent=2))
+    elif n_answers:
+        print("\n".join(_answer_line(answer) for answer in results.answers(n_answers)) or "nothing found")
     else:
         print(to_text(results, shutil.get_terminal_size().columns, explain))
     return 0 if results.hits else 1
 
 
-def to_json(results: "SearchResults", explain: bool = False) -> dict[str, Any]:
+def to_json(results: "SearchResults", explain: bool = False, n_answers: int = _N_ANSWERS) -> dict[str, Any]:
     """Return the results as the JSON object that the documentation describes."""
     asked = {"like": results.similar_to} if results.similar_to else {"query": results.query}
     return {
@@ -63,8 +68,30 @@ def to_json(results: "SearchResults", explain: bool = False) -> dict[str, Any]:
             {"name": folder.name, "path": folder.root, "away": folder.away, "problem": folder.problem}
             for folder in results.folders
         ],
+        "answers": [_answer_to_json(answer) for answer in results.answers(n_answers)],
         "results": [_hit_to_json(hit) | _reason_to_json(hit, explain) for hit in results.hits],
     }
+
+
+def _answer_to_json(answer: "Answer") -> dict[str, Any]:
+    from longsearch.app.paths import shown_path
+
+    hit, passage = answer.hit, answer.passage
+    return {
+        "sentence": passage.sentence,
+        "document": shown_path(hit.path),
+        "page": passage.page,
+        "heading": passage.heading,
+        "place": place_name(hit.path, passage.page, passage.heading),
+        "score": round(answer.score, 4),
+    }
+
+
+def _answer_line(answer: "Answer") -> str:
+    """An answering sentence on one line, with its document and its place."""
+    hit, passage = answer.hit, answer.passage
+    place = place_name(hit.path, passage.page, passage.heading, is_ocr=passage.is_ocr)
+    return printable(condensed(f"{passage.sentence} ({', '.join(filter(None, (hit.title, place)))})"))
 
 
 def to_text(results: "SearchResults", width: int, explain: bool = False) -> str:

@@ -52,6 +52,12 @@ def add_options(parser: ArgumentParser) -> None:
     add_think_option(parser)
     add_result_options(parser)
     parser.add_argument(
+        "--answers",
+        type=_positive,
+        metavar="N",
+        help="print only the N sentences that answer best, a line each, with document and page (JSON has 3)",
+    )
+    parser.add_argument(
         "--explain",
         action="store_true",
         help="say what each word, the passage, the excerpt and the document gave to a score, what chance reaches, and"

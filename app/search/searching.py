@@ -2,9 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
+from longsearch.app.models.token_tables import token_table
 from longsearch.app.search.query_vectors import VectorsOfQuery, VectorSource, vectors_of
-from longsearch.app.search.scope import Scope, opened
+from longsearch.app.search.scope import OpenFolders, Scope, opened
 from longsearch.engine.completions import Completion
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.query_language.query import Given, folders_named, parse, unfinished
@@ -12,6 +15,9 @@ from longsearch.engine.search import searcher
 from longsearch.engine.search.completion import complete
 from longsearch.engine.search.searcher import SearchRequest
 from longsearch.engine.types.results import SearchMode, SearchResults
+
+if TYPE_CHECKING:
+    from longsearch.engine.answers.token_table import TokenTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +51,15 @@ def search(scope: Scope, asked: Question, source: VectorSource) -> SearchResults
         made = VectorsOfQuery()
         if asked.mode is not SearchMode.WORDS and not query.is_listing:
             made = vectors_of(found, query.meaning, asked.instruction, asked.mode, source)
-        request = SearchRequest(query, asked.mode, made.of_each, asked.k, asked.explain)
+        table = None if query.is_listing or asked.prefix_last else _table(found)
+        request = SearchRequest(query, asked.mode, made.of_each, asked.k, asked.explain, table)
         results = found.named(searcher.search(found.indexes, request), made.notes)
     return replace(results, instruction=asked.instruction, vector_ms=made.took_ms)
+
+
+def _table(found: OpenFolders) -> "TokenTable | None":
+    """The token table of the first folder's model: it compares words, so one model serves all folders."""
+    return token_table(Path(found.parts[0][0].root))
 
 
 def complete_query(scope: Scope, typed: str) -> Completion:

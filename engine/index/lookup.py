@@ -80,6 +80,12 @@ def forms_of(expression: str) -> list[str]:
     return _FORM.findall(expression)
 
 
+def as_typed(expression: str) -> str:
+    """The word as it was typed: the first form of an expression."""
+    form = forms_of(expression)[0]
+    return form.replace('""', "\0").replace('"', "").replace("\0", '"')
+
+
 def _units(term: Term, languages: IndexLanguages) -> Iterator[str]:
     """Yield the expressions of a typed word, each of which counts as a word."""
     last = 0

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from longsearch.engine.index import bm25
 from longsearch.engine.index.backends import QueryWords
-from longsearch.engine.index.lookup import forms_of
+from longsearch.engine.index.lookup import as_typed
 from longsearch.engine.search.fusion import both, in_document, trust, with_excerpt, words_in_document
 from longsearch.engine.search.ranking import RankedDocument
 from longsearch.engine.search.retrieval import Candidates, Cosines
@@ -57,7 +57,7 @@ def _by_words(parts: Parts, places: NDArray[np.intp]) -> list[tuple[WordShare, .
     if parts.mode is SearchMode.HYBRID:
         weight = both(trust(parts.words.statistics.known_words), 0.0)
         of_passages, of_documents = weight * of_passages, weight * of_documents
-    names = [_name(term) for term in parts.terms]
+    names = list(map(as_typed, parts.terms))
     n_with = parts.words.statistics.n_passages_with
     return [
         tuple(map(WordShare, names, own.tolist(), whole.tolist(), n_with))
@@ -102,9 +102,3 @@ def _by_meaning(near: Cosines, mode: SearchMode, place: int) -> tuple[MeaningSha
     cosines = {"passage": passage, "excerpt": excerpt, "document": document}
     weighed = {name: both(0.0, part) if mode is SearchMode.HYBRID else part for name, part in own.items()}
     return tuple(MeaningShare(name, cosines[name], scale * points) for name, points in weighed.items())
-
-
-def _name(term: str) -> str:
-    """The word as it was typed: the first form of an expression."""
-    form = forms_of(term)[0]
-    return form.replace('""', "\0").replace('"', "").replace("\0", '"')

@@ -2,9 +2,12 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
 
 import apsw
 
+from longsearch.engine.answers.choosing import Asked, Choice, overlapping
 from longsearch.engine.index.index import Index
 from longsearch.engine.places import label_of
 from longsearch.engine.query_language.file_filter import FileFilter
@@ -22,17 +25,20 @@ def to_hits(
     file_filter: FileFilter,
     ranked: Sequence[RankedDocument],
     nearest: Mapping[int, Nearest],
+    asked: Asked | None = None,
 ) -> tuple[DocumentHit, ...]:
-    """A hit for each document, best first. `nearest`: for each passage, the excerpt to highlight.
+    """A hit for each document, best first.
 
-    If several files hold a document, it has the first path that the filter admits.
+    The excerpt of a passage is a whole sentence: the one that answers what is `asked`, else the one that shares most
+    with its `nearest` excerpt by meaning. Page and heading are those of the excerpt. If several files hold a document,
+    it has the first path that the filter admits.
     """
     index.backend.expect([id_ for document in ranked for id_ in ids(document.passages)])
     db, document_ids = index.db, [one.document_id for one in ranked]
     outlines = documents.outlines(db, document_ids)
     paths = files.paths_of_each(db, document_ids, file_filter.under)
     values = metadata.of_documents(db, document_ids)
-    passages = _passages(db, ranked, outlines, nearest)
+    passages = _passages(db, ranked, outlines, nearest, asked)
     return tuple(
         DocumentHit(
             rank=rank,
@@ -56,33 +62,60 @@ def _passages(
     ranked: Sequence[RankedDocument],
     outlines: Mapping[int, Outline],
     nearest: Mapping[int, Nearest],
+    asked: Asked | None,
 ) -> Iterator[tuple[PassageHit, ...]]:
     """The passages of each document."""
     rows = documents.passage_rows(db, [passage_id for one in ranked for passage_id in ids(one.passages)])
     from_ocr = texts.ocr_spans(db, [one.document_id for one in ranked])
     labels = documents.page_labels(db, [one.document_id for one in ranked])
+    read = [
+        (one, passage_id, score, rows[passage_id], text)
+        for one in ranked
+        for (passage_id, score), text in zip(one.passages, _texts(db, one, rows), strict=True)
+    ]
+    languages = [outlines[one.document_id].language for one, *_ in read]
+    given = list(zip([text for *_, text in read], languages, strict=True))
+    choices: Sequence[Choice | None] = asked.choose(given) if asked else [None] * len(read)
+    hits = iter(
+        _passage_hit(outlines[one.document_id], row, text, score, _excerpt(text, language, choice, nearest.get(id_)))
+        for (one, id_, score, row, text), language, choice in zip(read, languages, choices, strict=True)
+    )
     for one in ranked:
-        places = [rows[passage_id] for passage_id, _ in one.passages]
-        found = texts.spans(db, one.document_id, [(row.start, row.stop) for row in places])
-        outline, scanned = outlines[one.document_id], from_ocr.get(one.document_id, ())
-        printed = labels.get(one.document_id, ())
+        scanned, printed = from_ocr.get(one.document_id, ()), labels.get(one.document_id, ())
         yield tuple(
-            PassageHit(
-                row.page, outline.heading_at((row.start + row.stop) // 2), row.start, row.stop, text, score,
-                _excerpt(text, row.start, nearest.get(passage_id)), _touches(row, scanned),
-                label_of(printed, row.page), len(printed),
+            replace(
+                hit,
+                is_ocr=_touches(hit, scanned),
+                page_label=label_of(printed, hit.page),
+                n_pages=len(printed),
             )
-            for row, text, (passage_id, score) in zip(places, found, one.passages, strict=True)
-        )  # fmt: skip
+            for hit in islice(hits, len(one.passages))
+        )
 
 
-def _touches(row: PassageRow, spans: Sequence[tuple[int, int]]) -> bool:
+def _texts(db: apsw.Connection, ranked: RankedDocument, rows: Mapping[int, PassageRow]) -> list[str]:
+    places = [rows[passage_id] for passage_id, _ in ranked.passages]
+    return texts.spans(db, ranked.document_id, [(row.start, row.stop) for row in places])
+
+
+def _passage_hit(outline: Outline, row: PassageRow, text: str, score: float, lit: Choice | None) -> PassageHit:
+    if lit is None:
+        middle = (row.start + row.stop) // 2
+        return PassageHit(row.page, outline.heading_at(middle), row.start, row.stop, text, score)
+    start, stop = row.start + lit.start, row.start + lit.stop
+    return PassageHit(
+        outline.page_at(start), outline.heading_at(start), row.start, row.stop, text, score, (start, stop),
+        answer=lit.score,
+    )  # fmt: skip
+
+
+def _touches(row: PassageHit, spans: Sequence[tuple[int, int]]) -> bool:
     return any(row.start < stop and start < row.stop for start, stop in spans)
 
 
-def _excerpt(text: str, start: int, nearest: Nearest | None) -> tuple[int, int] | None:
-    """(start, stop) of a passage's nearest excerpt, as offsets in the document; the passage begins at `start`."""
-    if nearest is None:
-        return None
-    first = start + nearest.start
-    return first, first + len(text[nearest.start : nearest.stop].rstrip())
+def _excerpt(text: str, language: str, choice: Choice | None, nearest: Nearest | None) -> Choice | None:
+    """The sentence of a passage to light, as offsets in it; None if nothing tells it."""
+    if choice is not None or nearest is None:
+        return choice
+    stop = len(text) if nearest.stop is None else nearest.stop
+    return Choice(*overlapping(text, language, (nearest.start, stop)), None)

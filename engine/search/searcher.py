@@ -6,6 +6,7 @@ models differ, hits are merged by their scores all the same, and the caller shou
 encodes `query.meaning` with its instruction.
 """
 
+import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,11 +14,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from longsearch.engine.amounts import counted
+from longsearch.engine.answers.choosing import Asked
+from longsearch.engine.answers.token_table import TokenTable
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.index.backends import Found, QueryWords
 from longsearch.engine.index.bm25 import pooled
 from longsearch.engine.index.index import Index
-from longsearch.engine.index.lookup import Lookup, lookup
+from longsearch.engine.index.lookup import Lookup, as_typed, lookup
 from longsearch.engine.query_language.query import Query, in_languages
 from longsearch.engine.search.calibration import with_levels
 from longsearch.engine.search.explaining import Parts, with_reasons
@@ -43,6 +46,7 @@ from longsearch.engine.unread import NONE_READ, unread
 # Candidates per list. KNN at 100k passages takes 0.1 s for 200 and 0.35 s for 4,096. On ten dev sets (39,844 passages)
 # 200 candidates by vector find 99 % of the top ten documents that all passages would find, and 50 find 95.5 %.
 _N_CANDIDATES = 200
+_USUAL_IDF = 5.0  # of a content word that one passage in 150 holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,8 @@ class SearchRequest:
     """The most documents to find."""
     explain: bool = False
     """Whether each hit gets the reason for its score, which costs a millisecond or two."""
+    table: TokenTable | None = None
+    """Chooses the sentences that answer; without one, those that share most with the nearest excerpts are lit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,13 +177,30 @@ def _merged(plans: Sequence[Plan]) -> list[_Found]:
 
 
 def _hits(plans: Sequence[Plan], best: Sequence[_Found]) -> tuple[DocumentHit, ...]:
+    asked = _asked(plans[0])
     found: dict[int, Iterator[DocumentHit]] = {}
     for plan in plans:
         ranked = [one.document for one in best if one.plan is plan]
-        own = to_hits(plan.index, plan.request.query.files, ranked, nearest_excerpts(plan, ranked))
+        own = to_hits(plan.index, plan.request.query.files, ranked, nearest_excerpts(plan, ranked), asked)
         found[id(plan)] = iter(own)
     hits = (next(found[id(one.plan)]) for one in best)
     return tuple(hit if hit.rank == rank else replace(hit, rank=rank) for rank, hit in enumerate(hits, start=1))
+
+
+def _asked(plan: Plan) -> Asked | None:
+    """The query as its answers are chosen: its words by the figures of all indexes, or all alike without these."""
+    query, table = plan.request.query, plan.request.table
+    if table is None or query.is_listing:
+        return None
+    if plan.words is None:
+        idf = dict.fromkeys((word for term in query.terms for word in term.text.casefold().split()), _USUAL_IDF)
+    else:
+        figures = plan.words.statistics
+        rarity = zip(plan.asked.terms, figures.n_passages_with, strict=True)
+        idf = {
+            word: math.log(1 + figures.n_passages / (1 + n)) for term, n in rarity for word in as_typed(term).split()
+        }
+    return Asked.of(query.meaning, idf, table)
 
 
 def _note(plans: Sequence[Plan], asked_of: _Asked) -> str:

@@ -237,19 +237,24 @@ def text(db: apsw.Connection, document_id: int) -> DocumentText:
 
 
 def outline(db: apsw.Connection, document_id: int) -> Outline:
-    """A document's title and headings."""
-    sql = "SELECT title, headings, coalesce(language, '') FROM contents WHERE id = ?"
-    title, headings, language = _row(db, sql, document_id)
-    return Outline(title, _headings(headings), language)
+    """A document's title, headings, language and pages."""
+    found = outlines(db, [document_id])
+    if document_id not in found:
+        raise StoreError(*_GONE)
+    return found[document_id]
 
 
 def outlines(db: apsw.Connection, document_ids: Sequence[int]) -> dict[int, Outline]:
-    """The title and headings of each of these documents."""
+    """The title, headings, language and pages of each of these documents."""
     sql = (
-        "SELECT id, title, headings, coalesce(language, '') FROM contents WHERE id IN (SELECT value FROM json_each(?))"
+        "SELECT id, title, headings, coalesce(language, ''), page_starts FROM contents"
+        " WHERE id IN (SELECT value FROM json_each(?))"
     )
     rows = db.execute(sql, (json.dumps(list(document_ids)),))
-    return {id_: Outline(title, _headings(headings), language) for id_, title, headings, language in rows}
+    return {
+        id_: Outline(title, _headings(headings), language, tuple(json.loads(starts)))
+        for id_, title, headings, language, starts in rows
+    }
 
 
 def missing(db: apsw.Connection, document_id: int) -> tuple[str, str]:
@@ -270,6 +275,9 @@ def page_starts(db: apsw.Connection, document_id: int) -> tuple[int, ...]:
     return tuple(json.loads(_row(db, "SELECT page_starts FROM contents WHERE id = ?", document_id)[0]))
 
 
+_GONE = "The document is no longer in the index", "Search again: its file has changed or gone"
+
+
 def _headings(packed: str) -> tuple[Heading, ...]:
     return tuple(Heading(level, title, start) for level, title, start in json.loads(packed))
 
@@ -277,7 +285,7 @@ def _headings(packed: str) -> tuple[Heading, ...]:
 def _row(db: apsw.Connection, sql: str, document_id: int) -> tuple[str, ...]:
     row = db.execute(sql, (document_id,)).fetchone()
     if row is None:
-        raise StoreError("The document is no longer in the index", "Search again: its file has changed or gone")
+        raise StoreError(*_GONE)
     return tuple(row)
 
 

@@ -78,13 +78,19 @@ class PassageRow:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """A document's title, headings and language, which a hit shows beside its passages."""
+    """A document's title, headings, language and pages, which a hit shows beside its passages."""
 
     title: str
     headings: tuple[Heading, ...]
     language: str = ""
     """Its ISO 639 code; "" if it is unclear or not known yet."""
+    page_starts: tuple[int, ...] = ()
+    """The offset of each page's first character; () for a format without pages."""
 
     def heading_at(self, offset: int) -> str:
         """The same as `DocumentText.heading_at`."""
         return DocumentText("", (), "", self.headings).heading_at(offset)
+
+    def page_at(self, offset: int) -> int | None:
+        """The same as `DocumentText.page_at`."""
+        return DocumentText("", self.page_starts, "").page_at(offset)

@@ -9,6 +9,10 @@ from enum import StrEnum
 from longsearch.engine.amounts import counted
 from longsearch.engine.types.documents import MetadataValue
 
+# excerpt@1 of 500 questions over 48 encyclopaedia articles at 0 (first passage alone), .5, 1, 2: .738 .780 .770 .768
+ANSWER_WEIGHT_OF_PASSAGE = 0.5
+_ANSWERING_PASSAGES = 5
+
 
 class SearchMode(StrEnum):
     """How a search matches a query."""
@@ -23,20 +27,44 @@ class PassageHit:
     """A passage that answers a query."""
 
     page: int | None
+    """The page on which the excerpt begins; without one, that of the passage's middle."""
     heading: str
+    """The heading above the same place."""
     start: int
     stop: int
     text: str
     score: float
     """The same as `DocumentHit.score`, for this passage."""
     excerpt: tuple[int, int] | None = None
-    """(start, stop) of the excerpt nearest to the query by meaning; None if it is the whole passage or unknown."""
+    """(start, stop) of the sentence that answers best; None if it is the whole passage or unknown."""
     is_ocr: bool = False
     """Whether any of it is from OCR, so that letters may be wrong."""
     page_label: str = ""
     """The number or name that is printed on the page, such as "iv"; "" if the file does not say it."""
     n_pages: int = 0
     """The pages of the document, if its pages have labels; else 0."""
+    answer: float | None = field(default=None, compare=False)
+    """-1 to 1: how near the words of the excerpt are to those of the query; None if a vector alone chose it."""
+
+    @property
+    def sentence(self) -> str:
+        """The text of the excerpt, or of the whole passage."""
+        start, stop = self.excerpt or (self.start, self.stop)
+        return self.text[start - self.start : stop - self.start]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A sentence that answers a query, and where it stands."""
+
+    hit: "DocumentHit"
+    passage: PassageHit
+    """Its `sentence` is the answer; its page and heading are those of the sentence."""
+
+    @property
+    def score(self) -> float:
+        """What answers are ranked by: the sentence's own score and half of its passage's."""
+        return (self.passage.answer or 0.0) + ANSWER_WEIGHT_OF_PASSAGE * self.passage.score
 
 
 PassageSimilarity = tuple[tuple[int, int, float], ...]
@@ -233,6 +261,13 @@ class SearchResults:
     """How many soft tokens the query was given (`--think`); None: as many as the model has for documents, or none."""
     folders: tuple[Folder, ...] = ()
     """The folders that were searched together; () if only one was asked for."""
+
+    def answers(self, n: int) -> tuple[Answer, ...]:
+        """Return the `n` best sentences, best first: of the five best passages, then of the others."""
+        found = [Answer(hit, passage) for hit in self.hits for passage in hit.passages if passage.answer is not None]
+        found.sort(key=lambda one: -one.passage.score)
+        best, others = found[:_ANSWERING_PASSAGES], found[_ANSWERING_PASSAGES:]
+        return tuple(sorted(best, key=lambda one: -one.score) + others)[:n]
 
     def at_least(self, level: str) -> "SearchResults":
         """Return the results without the hits below this level; a hit whose level is unknown stays."""

@@ -49,6 +49,8 @@ def test_an_older_index_finds_parts_of_code_names_after_its_words_are_indexed_ag
             db.execute("DELETE FROM words WHERE rowid = ?", (passage,))
             db.execute("INSERT INTO words (rowid, text, title) VALUES (?, ?, '')", (passage, _SENTENCE))
         with store.reading() as db:
+            db.execute("ALTER TABLE files DROP COLUMN reader_version")
+            db.execute("ALTER TABLE contents DROP COLUMN page_labels")
             db.pragma("user_version", 11)
     with open_store(path) as store:
         assert found(store, "getUserName") == ["code.md"]

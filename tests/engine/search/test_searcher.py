@@ -84,7 +84,7 @@ def test_a_passage_that_holds_a_word_of_the_query_is_found_whatever_its_meaning(
     assert "word.pdf" in names(search(store, '"apples"', MEANING, toward(1)))
 
 
-def test_a_hit_names_the_nearest_excerpt(store: Store) -> None:
+def test_a_hit_names_the_sentence_that_shares_most_with_the_nearest_excerpt(store: Store) -> None:
     texts = ["A word ahead.", "Spring was. House sold."]
     of_second = [[toward(0, 1), toward(1)], [toward(1), toward(0, 1)]]
     for path, last_is_nearest in zip(("a.pdf", "b.pdf"), of_second, strict=True):
@@ -93,8 +93,8 @@ def test_a_hit_names_the_nearest_excerpt(store: Store) -> None:
         results = search(store, "house", mode, toward(1))
         found = [{passage.text: passage.excerpt for passage in hit.passages} for hit in results.hits]
         assert found == [
-            {texts[1]: (14 + 10, 14 + 23), texts[0]: None},
-            {texts[1]: (14, 14 + 10), texts[0]: None},
+            {texts[1]: (14 + 12, 14 + 23), texts[0]: None},
+            {texts[1]: (14, 14 + 11), texts[0]: None},
         ]
     assert {p.excerpt for hit in search(store, "house", WORDS, toward(1)).hits for p in hit.passages} == {None}
 

@@ -1,0 +1,131 @@
+"""Chooses the sentences of passages that answer a query. Pure but for the table of token vectors."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from longsearch.engine.answers.token_table import TokenTable
+from longsearch.engine.arrays import Vectors
+from longsearch.engine.inference.tokens import TokenizedText
+from longsearch.engine.sentences import Span, cut_sentences
+
+COMMON_WEIGHT = 0.1
+"""What a piece of a stop word or of a mark weighs. A content word weighs its idf, 1 to 14."""
+_WORD = re.compile(r"\w+")
+_CONTENTS_LINE = re.compile(r"(?:\.\s?){4,}\s*[\divxlc]*\s*$|\s{3,}\d{1,4}\s*$")
+_REFERENCE = re.compile(
+    r"^\s*(?:\[\d+\]|\d{1,3}\.\s+(?=[A-Z])).*\b(?:1[89]|20)\d\d\b|"
+    r"\b(?:doi:|doi\.org/|arXiv:|ISBN|In Proc(?:eedings|\.)|pp\.\s*\d+|vol\.\s*\d+\s*,)|"
+    r"^[A-Z][\w'’-]+,\s(?:[A-Z]\.[\s,]*)+.*\(?(?:1[89]|20)\d\d\)?"
+)
+_PAGE_NUMBER = re.compile(r"^\s*(?:page|seite|p\.)?\s*[\divxlc]{1,6}(?:\s*(?:/|of|von|de)\s*\d+)?\s*$", re.IGNORECASE)
+_FURNITURE_COSTS = 0.3  # as much as lies between a sentence on the subject and one on another
+_LEADS_ON = re.compile(r"[:：]\s*$")
+_ENDED = re.compile(r"[.!?…。！？؟।॥።][\"'”’»)\]」』）]*\s*$")
+_HEADING_WORDS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The part of a passage that answers best."""
+
+    start: int
+    """Offset in the passage."""
+    stop: int
+    score: float | None
+    """-1 to 1: the weighted mean over the query's pieces of the cosine with the nearest piece of the sentence. None if
+    something else chose it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A query as sentences are compared with it: its word pieces by a model's token table."""
+
+    table: TokenTable
+    vectors: Vectors
+    """(pieces, dim)"""
+    weights: NDArray[np.float32]
+    """(pieces,), of sum 1."""
+
+    @classmethod
+    def of(cls, query: str, idf: Mapping[str, float], table: TokenTable) -> "Asked | None":
+        """A query and the idf of its content words, by their casefolded text; None for a query without pieces.
+
+        A word of several pieces shares its idf among them by their square root: a name is often cut into many.
+        """
+        tokens = table.tokenizer.tokenize(query)
+        if not len(tokens):
+            return None
+        words = [(match.start(), match.end(), match[0].casefold()) for match in _WORD.finditer(query)]
+        of = [next((word for start, stop, word in words if start <= at < stop), "") for at in tokens.starts.tolist()]
+        pieces = Counter(of)
+        weights = np.array([idf.get(word, 0.0) / pieces[word] ** 0.5 + COMMON_WEIGHT for word in of], np.float32)
+        return cls(table, table.rows(tokens.ids), weights / weights.sum())
+
+    def choose(self, passages: Sequence[tuple[str, str]]) -> list[Choice | None]:
+        """Return the best sentence of each passage, given as (text, language); None for one without words.
+
+        A sentence that ends with a colon and a heading bring the sentence after them.
+        """
+        cut = [cut_sentences(text, language) for text, language in passages]
+        tokens = [self.table.tokenizer.tokenize(text) for text, _ in passages]
+        near = self._nearness(tokens)
+        return [
+            _best(text, spans, _scores(self, one, own, spans))
+            for (text, _), spans, one, own in zip(passages, cut, near, tokens, strict=True)
+        ]
+
+    def _nearness(self, tokens: Sequence[TokenizedText]) -> list[Vectors]:
+        """(pieces of the query, pieces) of each passage: their cosines. All passages in one product."""
+        whole = np.concatenate([own.ids for own in tokens]) if tokens else np.empty(0, np.int64)
+        if not len(whole):
+            return [np.empty((len(self.vectors), 0), np.float32) for _ in tokens]
+        unique, where = np.unique(whole, return_inverse=True)
+        near = (self.vectors @ self.table.rows(unique).T)[:, where]
+        return np.split(near, np.cumsum([len(own) for own in tokens])[:-1], axis=1)
+
+
+def _scores(asked: Asked, near: Vectors, tokens: TokenizedText, spans: Sequence[Span]) -> list[float]:
+    """The score of each sentence; -1 for one without pieces of its own."""
+    borders = np.searchsorted(tokens.starts, [at for span in spans for at in span]).reshape(-1, 2)
+    return [
+        float(asked.weights @ near[:, first:last].max(axis=1)) if first < last else -1.0
+        for first, last in borders.tolist()
+    ]
+
+
+def _best(text: str, spans: Sequence[Span], scores: Sequence[float]) -> Choice | None:
+    if not spans:
+        return None
+    weighed = [
+        score - _FURNITURE_COSTS * is_furniture(text[start:stop])
+        for (start, stop), score in zip(spans, scores, strict=True)
+    ]
+    number = int(np.argmax(weighed))
+    start, stop = spans[number]
+    if number + 1 < len(spans) and leads_on(text[start:stop]):
+        stop = spans[number + 1][1]
+    return Choice(start, stop, scores[number])
+
+
+def overlapping(text: str, language: str, excerpt: Span) -> Span:
+    """Return the sentence of a passage that shares most with an excerpt (start, stop): where no table can choose."""
+    spans = cut_sentences(text, language)
+    start, stop = excerpt
+    return max(spans, key=lambda span: min(span[1], stop) - max(span[0], start), default=excerpt)
+
+
+def leads_on(sentence: str) -> bool:
+    """Whether a sentence says little without the one after it: it ends with a colon, or is a heading."""
+    if _LEADS_ON.search(sentence):
+        return True
+    return not _ENDED.search(sentence) and "\t" not in sentence and 0 < len(sentence.split()) < _HEADING_WORDS
+
+
+def is_furniture(sentence: str) -> bool:
+    """Whether a sentence is a line of a table of contents, an entry of a list of references, or a page number."""
+    return any(pattern.search(sentence) for pattern in (_PAGE_NUMBER, _CONTENTS_LINE, _REFERENCE))
