@@ -10,7 +10,9 @@ import hashlib
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from filelock import FileLock
 
@@ -18,6 +20,9 @@ from longsearch.app.models.encoders import chosen_model, resolved
 from longsearch.app.paths import POINTER, base_index_path, choice_path, in_shell, index_path, remove_index
 from longsearch.engine.errors import LongsearchError, ModelError, StoreError
 from longsearch.engine.json_files import load_object, replace_object
+
+if TYPE_CHECKING:
+    from longsearch.engine.answers.token_table import TokenTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +56,21 @@ def own_model(root: Path) -> str | None:
     if not choice.get("model") or (choice.get("follows") and _is_in_store(root)):
         return None
     return None if choice.get("follows") and choice["model"] == chosen_model() else str(choice["model"])
+
+
+def token_table(root: Path) -> "TokenTable | None":
+    """Return the token table of a root's model; None if the model is not here, or if only torch can read it."""
+    return _token_table(folder_model(root).model)
+
+
+@lru_cache(maxsize=2)
+def _token_table(model: str) -> "TokenTable | None":
+    from longsearch.engine.answers.token_table import TokenTable
+
+    try:
+        return TokenTable.open(model)
+    except ModelError:
+        return None
 
 
 def choose_model(root: Path, name: str) -> FolderModel:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from longsearch.app.models.token_tables import token_table
+from longsearch.app.models.folder_models import token_table
 from longsearch.app.search.query_vectors import VectorsOfQuery, VectorSource, vectors_of
 from longsearch.app.search.scope import OpenFolders, Scope, opened
 from longsearch.engine.completions import Completion
