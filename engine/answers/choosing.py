@@ -4,13 +4,12 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from longsearch.engine.answers.token_table import TokenTable
 from longsearch.engine.arrays import Vectors
-from longsearch.engine.inference.tokens import TokenizedText
 from longsearch.engine.sentences import Span, cut_sentences
 
 COMMON_WEIGHT = 0.1
@@ -41,24 +40,46 @@ class Choice:
     something else chose it."""
 
 
+class Pieces(Protocol):
+    """The word pieces of a text."""
+
+    @property
+    def ids(self) -> NDArray[np.int64]:
+        """(n,)"""
+
+    @property
+    def starts(self) -> NDArray[np.int64]:
+        """(n,): the offset of each piece."""
+
+
+class Table(Protocol):
+    """What choosing asks of a model: `token_table.TokenTable`."""
+
+    def tokenize(self, text: str) -> Pieces:
+        """The pieces of a text."""
+
+    def rows(self, ids: NDArray[np.int64]) -> Vectors:
+        """(n, dim): the unit vectors of these pieces (n,)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """A query as sentences are compared with it: its word pieces by a model's token table."""
 
-    table: TokenTable
+    table: Table
     vectors: Vectors
     """(pieces, dim)"""
     weights: NDArray[np.float32]
     """(pieces,), of sum 1."""
 
     @classmethod
-    def of(cls, query: str, idf: Mapping[str, float], table: TokenTable) -> "Asked | None":
+    def of(cls, query: str, idf: Mapping[str, float], table: Table) -> "Asked | None":
         """A query and the idf of its content words, by their casefolded text; None for a query without pieces.
 
         A word of several pieces shares its idf among them by their square root: a name is often cut into many.
         """
-        tokens = table.tokenizer.tokenize(query)
-        if not len(tokens):
+        tokens = table.tokenize(query)
+        if not len(tokens.ids):
             return None
         words = [(match.start(), match.end(), match[0].casefold()) for match in _WORD.finditer(query)]
         of = [next((word for start, stop, word in words if start <= at < stop), "") for at in tokens.starts.tolist()]
@@ -72,24 +93,24 @@ class Asked:
         A sentence that ends with a colon and a heading bring the sentence after them.
         """
         cut = [cut_sentences(text, language) for text, language in passages]
-        tokens = [self.table.tokenizer.tokenize(text) for text, _ in passages]
+        tokens = [self.table.tokenize(text) for text, _ in passages]
         near = self._nearness(tokens)
         return [
             _best(text, spans, _scores(self, one, own, spans))
             for (text, _), spans, one, own in zip(passages, cut, near, tokens, strict=True)
         ]
 
-    def _nearness(self, tokens: Sequence[TokenizedText]) -> list[Vectors]:
+    def _nearness(self, tokens: Sequence[Pieces]) -> list[Vectors]:
         """(pieces of the query, pieces) of each passage: their cosines. All passages in one product."""
         whole = np.concatenate([own.ids for own in tokens]) if tokens else np.empty(0, np.int64)
         if not len(whole):
             return [np.empty((len(self.vectors), 0), np.float32) for _ in tokens]
         unique, where = np.unique(whole, return_inverse=True)
         near = (self.vectors @ self.table.rows(unique).T)[:, where]
-        return np.split(near, np.cumsum([len(own) for own in tokens])[:-1], axis=1)
+        return np.split(near, np.cumsum([len(own.ids) for own in tokens])[:-1], axis=1)
 
 
-def _scores(asked: Asked, near: Vectors, tokens: TokenizedText, spans: Sequence[Span]) -> list[float]:
+def _scores(asked: Asked, near: Vectors, tokens: Pieces, spans: Sequence[Span]) -> list[float]:
     """The score of each sentence; -1 for one without pieces of its own."""
     borders = np.searchsorted(tokens.starts, [at for span in spans for at in span]).reshape(-1, 2)
     return [

@@ -14,8 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from longsearch.engine.amounts import counted
-from longsearch.engine.answers.choosing import Asked
-from longsearch.engine.answers.token_table import TokenTable
+from longsearch.engine.answers.choosing import Asked, Table
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.index.backends import Found, QueryWords
 from longsearch.engine.index.bm25 import pooled
@@ -61,7 +60,7 @@ class SearchRequest:
     """The most documents to find."""
     explain: bool = False
     """Whether each hit gets the reason for its score, which costs a millisecond or two."""
-    table: TokenTable | None = None
+    table: Table | None = None
     """Chooses the sentences that answer; without one, those that share most with the nearest excerpts are lit."""
 
 
