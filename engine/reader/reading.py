@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load_file
+from threadpoolctl import threadpool_limits
 
 from longsearch.engine.errors import ModelError
 from longsearch.engine.inference.tokens import TextTokenizer
@@ -98,16 +99,18 @@ class Reader:
         windows = [self._windows(text, spans) for (text, _), spans in zip(passages, cut, strict=True)]
         if not len(asked):
             return [_joined(spans, []) for spans in cut]
-        vectors = self._vectors([window for own in windows for window in own])
-        hidden = self._hidden([asked], 0)
-        own = hidden[1:-1]
-        weight = self._weights["idf"][asked] * np.exp(self._linear("weight", own))
-        threshold = float(self._linear("threshold", hidden[:1])[0])
-        unit, mix = self._unit(own), self._weights["mix"]
-        return [
-            _joined(spans, [score(vectors[w.key] @ unit.T, weight, w.starts, mix, threshold) for w in parts])
-            for spans, parts in zip(cut, windows, strict=True)
-        ]
+        # BLAS' own threads wait for each other by spinning: on busy processors that takes ten times as long
+        with threadpool_limits(1, "blas"):
+            vectors = self._vectors([window for own in windows for window in own])
+            hidden = self._hidden([asked], 0)
+            own = hidden[1:-1]
+            weight = self._weights["idf"][asked] * np.exp(self._linear("weight", own))
+            threshold = float(self._linear("threshold", hidden[:1])[0])
+            unit, mix = self._unit(own), self._weights["mix"]
+            return [
+                _joined(spans, [score(vectors[w.key] @ unit.T, weight, w.starts, mix, threshold) for w in parts])
+                for spans, parts in zip(cut, windows, strict=True)
+            ]
 
     def _windows(self, text: str, spans: Sequence[Span]) -> list[_Window]:
         """Return the windows of a passage: as few as hold its sentences."""
@@ -136,10 +139,10 @@ class Reader:
                     self._kept.move_to_end(window.key)
                     found[window.key] = self._kept[window.key]
         new = list({window.key: window for window in windows if window.key not in found}.values())
-        if new:
-            with ThreadPoolExecutor(N_THREADS) as pool:
-                for part in pool.map(self._read, [new[n::N_THREADS] for n in range(N_THREADS) if new[n::N_THREADS]]):
-                    found |= part
+        parts = [new[n::N_THREADS] for n in range(N_THREADS) if new[n::N_THREADS]]
+        with ThreadPoolExecutor(N_THREADS) as pool:
+            for part in pool.map(self._read, parts):
+                found |= part
         with self._lock:
             for window in new:
                 self._kept[window.key] = found[window.key]
@@ -148,6 +151,7 @@ class Reader:
         return found
 
     def _read(self, windows: Sequence[_Window]) -> dict[bytes, Array]:
+        """Return the unit vectors of windows."""
         found = {}
         for first in range(0, len(windows), 4):  # so that what is computed stays in the cache
             part = windows[first : first + 4]
