@@ -1,0 +1,137 @@
+"""The sentence that answers is chosen by late interaction; what only furnishes a page is passed over."""
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from longsearch.engine.answers.choosing import COMMON_WEIGHT, Asked, is_furniture, leads_on, overlapping
+from longsearch.engine.answers.token_table import TokenTable
+from longsearch.engine.arrays import Vectors
+from longsearch.engine.sentences import cut_sentences
+
+QUESTION = "when should bees be fed sugar"
+PASSAGE = (
+    "The foragers fly home to her. A colony that has eaten through its honey in March needs syrup of sugar at once. "
+    "Bees drink water too."
+)
+
+
+@dataclass(frozen=True)
+class Words:
+    """Words in place of word pieces: each has a random vector of its own."""
+
+    ids: NDArray[np.int64]
+    starts: NDArray[np.int64]
+
+
+class WordTable:
+    """A table of words."""
+
+    def tokenize(self, text: str) -> Words:
+        found = list(re.finditer(r"\w+", text))
+        ids = [sum(map(ord, match[0].casefold())) % 997 for match in found]
+        return Words(np.array(ids, np.int64), np.array([match.start() for match in found], np.int64))
+
+    def rows(self, ids: NDArray[np.int64]) -> Vectors:
+        rows = np.stack([np.random.default_rng(id_).normal(size=16) for id_ in ids.tolist()]).astype(np.float32)
+        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+        return rows
+
+
+def asked(question: str = QUESTION, **idf: float) -> Asked:
+    found = Asked.of(question, idf or {"bees": 3.0, "fed": 4.0, "sugar": 5.0}, WordTable())
+    assert found is not None
+    return found
+
+
+def test_the_sentence_with_the_rarest_words_of_the_question_is_chosen() -> None:
+    (choice,) = asked().choose([(PASSAGE, "en")])
+    assert choice is not None
+    assert PASSAGE[choice.start : choice.stop].startswith("A colony that has eaten")
+
+
+@given(st.lists(st.text("abc .\n", max_size=80), max_size=4))
+def test_all_passages_together_get_the_score_that_each_word_by_word_gives(passages: list[str]) -> None:
+    query, table = asked("a b ca", a=2.0, ca=1.0), WordTable()
+    for text, choice in zip(passages, query.choose([(text, "en") for text in passages]), strict=True):
+        scores = {}
+        for start, stop in cut_sentences(text, "en"):
+            ids = table.tokenize(text[start:stop]).ids
+            scores[start, stop] = sum(
+                weight * max(float(vector @ row) for row in table.rows(ids))
+                for weight, vector in zip(query.weights.tolist(), query.vectors, strict=True)
+            )
+        assert (choice is None) == (not scores)
+        if choice is not None and choice.score is not None:
+            assert choice.score == pytest.approx(max(scores.values()), abs=1e-5) or any(
+                is_furniture(text[start:stop]) for start, stop in scores
+            )
+
+
+def test_a_word_of_the_query_that_no_index_weighs_counts_little() -> None:
+    weights = asked("when bees", bees=3.0).weights
+    assert weights.tolist() == pytest.approx([COMMON_WEIGHT / 3.2, 3.1 / 3.2])
+
+
+def test_a_query_without_pieces_asks_nothing() -> None:
+    assert Asked.of("?", {}, WordTable()) is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "3 Results .................... 17",
+        "Bee diseases . . . . . . . 12",
+        "[12] Lee, A. and Kim, B. Feeding bees in spring. Journal of Bees, 2004.",
+        "Smith, J., Doe, A. (1999). Sugar for bees. Bee World.",
+        "12",
+        "Page 3 of 40",
+        "xiv",
+    ],
+)
+def test_lines_of_contents_references_and_page_numbers_are_no_answers(line: str) -> None:
+    assert is_furniture(line)
+    (choice,) = asked().choose([(f"{line}\n\nFeed sugar to the bees when the honey is gone.", "en")])
+    assert choice is not None
+    assert choice.start > 0
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "In 2004 the bees were fed.",
+        "The 12 hives of Smith, who kept bees, were sold in 1999.",
+        "Sugar: 2 kg.",
+        "I. was here",
+    ],
+)
+def test_ordinary_sentences_with_numbers_and_years_are_answers(sentence: str) -> None:
+    assert not is_furniture(sentence)
+
+
+def test_a_heading_and_a_colon_bring_the_sentence_after_them() -> None:
+    text = "Feeding bees sugar\n\nOnly in March, and never in a frost.\n\nThe rest waits."
+    (choice,) = asked().choose([(text, "en")])
+    assert choice is not None
+    assert text[choice.start : choice.stop].endswith("never in a frost.")
+    assert leads_on("Bees are fed with:") and not leads_on("Bees are fed.")
+
+
+def test_without_a_table_the_sentence_that_shares_most_with_the_excerpt_is_chosen() -> None:
+    start = PASSAGE.index("eaten")
+    first, last = overlapping(PASSAGE, "en", (start - 10, start + 60))
+    assert PASSAGE[first:last] == "A colony that has eaten through its honey in March needs syrup of sugar at once."
+
+
+def test_the_bundled_table_gives_unit_vectors_without_torch() -> None:
+    table = TokenTable.open("bundled")
+    assert table is not None
+    ids = table.tokenize("honey bees honey").ids
+    rows = table.rows(ids)
+    assert np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-3)
+    assert (rows[0] == rows[-1]).all()
