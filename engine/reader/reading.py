@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import reduce
+from importlib import resources
 from pathlib import Path
 from threading import Lock
 from typing import Self
@@ -28,6 +29,8 @@ from longsearch.engine.reader.scoring import Scores, score
 from longsearch.engine.sentences import Span, cut_sentences
 
 FILE = "reader.safetensors"
+SHIPPED = Path(str(resources.files("longsearch.assets"))) / "reader"
+"""The folder of the reader that ships with longsearch, whether or not it is there."""
 CLS, SEP = 101, 102
 LONGEST_QUERY, LONGEST_WINDOW = 32, 200
 """In tokens, as in the training. A longer passage is read in windows of whole sentences."""
@@ -77,6 +80,11 @@ class Reader:
         self._project = np.ascontiguousarray(weights["project.weight"].T)
         self._kept: OrderedDict[bytes, Array] = OrderedDict()
         self._lock = Lock()
+
+    @classmethod
+    def shipped(cls, tokenizer: TextTokenizer | None = None) -> Self | None:
+        """Open the reader that ships with longsearch; None where it is left out. As `open` otherwise."""
+        return cls.open(SHIPPED, tokenizer) if (SHIPPED / FILE).exists() else None
 
     @classmethod
     def open(cls, folder: Path, tokenizer: TextTokenizer | None = None) -> Self:

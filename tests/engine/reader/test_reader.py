@@ -11,6 +11,7 @@ from longsearch.engine.inference.tokens import TextTokenizer
 from longsearch.engine.models.config import read_config
 from longsearch.engine.models.hub import bundled_model
 from longsearch.engine.models.without_torch.query_weights import open_query_weights
+from longsearch.engine.reader import reading
 from longsearch.engine.reader.layers import HEAD_DIM, Layers, gelu
 from longsearch.engine.reader.reading import FILE, LONGEST_WINDOW, Reader, Reading
 from longsearch.engine.sentences import cut_sentences
@@ -134,6 +135,17 @@ def test_without_words_nothing_answers(reader: Reader, query: str, passage: str)
     assert len(read.scores) == len(read.sentences)
     if not query or not read.sentences:
         assert read.answers == read.relevance == -np.inf
+
+
+def test_the_shipped_reader_is_found_if_it_is_there(reader: Reader, twin: Late, tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(reading, "SHIPPED", tmp_path / "reader")
+    assert Reader.shipped() is None
+    (tmp_path / "reader").mkdir()
+    save(twin, twin.table.idf, tmp_path / "reader" / FILE)
+    opened = Reader.shipped()
+    assert opened is not None
+    given = [(BEES, "en")]
+    np.testing.assert_array_equal(opened.read("syrup", given)[0].scores, reader.read("syrup", given)[0].scores)
 
 
 def test_a_damaged_file_is_named(tmp_path: Path):
