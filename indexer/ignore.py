@@ -21,13 +21,29 @@ daemon answers no request meanwhile."""
 _SKIPPED_NAMES = frozenset(
     {"node_modules", "__pycache__", "site-packages", "bower_components", "lost+found", "$RECYCLE.BIN"}
 )
+_LEFTOVER = re.compile(
+    r"~\$.*|\.?~lock\..*#|thumbs\.db|desktop\.ini|\.ds_store|.*\.(crdownload|download|part|partial|sw[op])|.*~|#.*#",
+    re.IGNORECASE | re.DOTALL,
+)
 # CACHEDIR.TAG: see bford.info/cachedir. pyvenv.cfg marks a Python environment, full of licences in .txt and .md files.
 _CACHE_MARKERS = frozenset({"CACHEDIR.TAG", "pyvenv.cfg"})
 
 
 def is_skipped(name: str) -> bool:
-    """Return whether to skip an entry called `name`: it is hidden (like `.git`) or holds files made for machines."""
-    return name.startswith(".") or name in _SKIPPED_NAMES
+    """Return whether to skip an entry called `name`.
+
+    It is hidden (like `.git`), holds files made for machines, or is the folder of a download under way.
+    """
+    return name.startswith(".") or name in _SKIPPED_NAMES or name.endswith(".download")
+
+
+def is_leftover(name: str) -> bool:
+    """Return whether a file called `name` is no document, but the trace of a program at work.
+
+    Such are the owner files of Office and LibreOffice, the notes of file managers, downloads under way, and the swap
+    and backup files of editors.
+    """
+    return _LEFTOVER.fullmatch(name) is not None
 
 
 def marks_a_cache(names: Iterable[str]) -> bool:

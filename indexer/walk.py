@@ -2,6 +2,7 @@
 
 The walk skips:
 - hidden files and folders, and dependency and cache folders;
+- what programs leave beside documents: owner files, unfinished downloads, swap and backup files;
 - files and folders that a `.longsearchignore` file names (gitignore syntax; it may lie in any folder);
 - files of formats that cannot be read;
 - symbolic links. A linked file is either listed under its own name or lies outside the folder that the person chose. A
@@ -18,7 +19,7 @@ from pathlib import Path
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.store.records import FileStamp
 from longsearch.indexer.extract.formats import is_readable, reader_version
-from longsearch.indexer.ignore import IGNORE_FILE, IgnoreRules, is_skipped, marks_a_cache, read_rules
+from longsearch.indexer.ignore import IGNORE_FILE, IgnoreRules, is_leftover, is_skipped, marks_a_cache, read_rules
 
 CLOCK_TICK_NS = 20_000_000
 """Two changes closer together than this may carry the same time: file systems' clocks tick every 1 to 10 ms."""
@@ -160,7 +161,7 @@ def _is_wanted(entry: os.DirEntry[str], path: str, rules: IgnoreRules | None) ->
     if is_skipped(entry.name):
         return False
     is_folder = entry.is_dir(follow_symlinks=False)
-    if not is_folder and not is_readable(entry.name):
+    if not is_folder and (is_leftover(entry.name) or not is_readable(entry.name)):
         return False
     return rules is None or not rules.ignores(path + "/" if is_folder else path)
 

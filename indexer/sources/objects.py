@@ -15,7 +15,7 @@ from typing import Any
 from longsearch.engine.errors import ExtractionError, GoneError, LongsearchError, TemporaryError
 from longsearch.engine.store.records import FileStamp
 from longsearch.indexer.extract.formats import is_readable, reader_version
-from longsearch.indexer.ignore import IGNORE_FILE, IgnoreRules, is_skipped, parse_rules
+from longsearch.indexer.ignore import IGNORE_FILE, IgnoreRules, is_leftover, is_skipped, parse_rules
 from longsearch.indexer.sources.source import hash_file
 from longsearch.indexer.walk import Listing, WalkProblem
 
@@ -108,7 +108,9 @@ class _Rules:
     def admit(self, path: str) -> bool:
         """Return whether to read the object."""
         is_in, rules = self._of_folder(posixpath.dirname(path))
-        return is_in and not is_skipped(posixpath.basename(path)) and (rules is None or not rules.ignores(path))
+        name = posixpath.basename(path)
+        is_skippable = is_skipped(name) or is_leftover(name)
+        return is_in and not is_skippable and (rules is None or not rules.ignores(path))
 
     def _of_folder(self, folder: str) -> tuple[bool, IgnoreRules | None]:
         """Return whether the walk would enter a folder, and the rules in it."""

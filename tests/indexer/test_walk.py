@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from longsearch.engine.errors import LongsearchError
+from longsearch.indexer import walk as walking
 from longsearch.indexer.walk import WalkProblem, walk
 
 
@@ -40,6 +41,27 @@ def test_hidden_dependency_and_cache_folders_are_skipped(tmp_path: Path) -> None
     put(tmp_path, ".git/a.txt", ".hidden.md", "node_modules/p/README.md", "__pycache__/a.txt", "kept/a.txt")
     put(tmp_path, "cache/CACHEDIR.TAG", "cache/a.txt", "venv/pyvenv.cfg", "venv/lib/licence.txt")
     assert listed(tmp_path) == ["kept/a.txt"]
+
+
+LEFTOVERS = (
+    "~$report.docx", ".~lock.report.odt#", "Thumbs.db", "thumbs.db", "desktop.ini", ".DS_Store", "a.pdf.crdownload",
+    "a.pdf.part", "a.pdf.download", "a.pdf.partial", ".a.md.swp", "a.swo", "a.md~", "a.md.~1~", "#a.md#",
+    "~$two\nlines.md",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LEFTOVERS)
+def test_what_programs_leave_beside_documents_is_not_listed(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(walking, "is_readable", lambda _: True)  # as if a setting had every ending read
+    put(tmp_path, name, "a.md", "part.md", "~notes.md", "#2.md", "a~b.md", "$5.md", "download.md", "swp")
+    assert set(listed(tmp_path)) == {"a.md", "part.md", "~notes.md", "#2.md", "a~b.md", "$5.md", "download.md", "swp"}
+
+
+def test_the_folder_of_a_download_under_way_is_not_entered(tmp_path: Path) -> None:
+    put(tmp_path, "thesis.pdf.download/thesis.pdf", "download/a.md", "drafts~/a.md", "#box#/a.md")
+    assert listed(tmp_path) == ["#box#/a.md", "download/a.md", "drafts~/a.md"]
 
 
 def test_a_root_that_is_hidden_or_marked_as_a_cache_is_walked(tmp_path: Path) -> None:

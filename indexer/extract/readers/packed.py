@@ -12,6 +12,7 @@ from longsearch.indexer.extract.readers.text_builder import TextBuilder
 from longsearch.indexer.extract.sources import Source
 from longsearch.indexer.extract.wire.limits import MAX_ARCHIVE_MEMBERS, MAX_ATTACHMENT_BYTES
 from longsearch.indexer.extract.wire.protocol import FileText
+from longsearch.indexer.ignore import is_leftover
 
 _LEFT_OUT = ("__MACOSX/", "node_modules/")
 
@@ -22,8 +23,9 @@ def read(path: Source, are_read: bool = True) -> FileText:
     with path.open("rb") as file:
         is_zip = file.read(2) == b"PK"
     for name, load in _in_zip(path) if is_zip else _in_tar(path):
-        hidden = any(part.startswith(".") for part in name.split("/"))
-        if not hidden and not any(folder in name for folder in _LEFT_OUT):
+        parts = name.split("/")
+        is_passed_over = any(part.startswith(".") for part in parts) or is_leftover(parts[-1])
+        if not is_passed_over and not any(folder in name for folder in _LEFT_OUT):
             attachments.add(builder, name, "", load, 1, kind="File")
     return replace(builder.file_text(), title="", warning=attachments.warning, untitled=True)
 
