@@ -59,7 +59,6 @@ class PdfiumDocument:
         self.n_pages = len(self._document)
         self._form = _form_of(self._document)
         self._layers = Layers(path)
-        self._is_labelled = any(self._label(index) for index in (0, self.n_pages - 1))
         self._pinned: list[Pinned] = []
         self._n_fields = 0
         get = self._document.get_metadata_value
@@ -79,7 +78,7 @@ class PdfiumDocument:
         if (shown := self._layers.without_hidden(index)) is not None:
             raw, lines = _read_alone(shown)
         else:
-            raw, lines = _text_and_lines(text_page, raw)
+            raw, lines = _text_and_lines(text_page.raw, raw)
         text_page.close()  # otherwise the page stays in memory until the document is closed
         page.close()
         self._pinned += found.pinned
@@ -169,7 +168,7 @@ def _read_alone(data: bytes) -> tuple[str, list[Line]]:
     """Return the text and the lines of the only page of a PDF."""
     document = pdfium.PdfDocument(data)
     text_page = document[0].get_textpage()
-    found = _text_and_lines(text_page, text_page.get_text_range(errors="surrogatepass"))
+    found = _text_and_lines(text_page.raw, text_page.get_text_range(errors="surrogatepass"))
     text_page.close()
     document.close()
     return found
