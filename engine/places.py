@@ -31,6 +31,7 @@ _BY_HEADING = frozenset(
         ".zip",
         ".tar",
         ".tgz",
+        ".tar.gz",
     }
 )
 """Files whose headings name the place better than a number of a page."""
@@ -43,7 +44,7 @@ def page_unit(path: str) -> str:
 
 def named_by_heading(path: str) -> bool:
     """Return whether places in the file at `path` are named by headings, such as the rows of a sheet."""
-    return PurePosixPath(path).suffix.lower() in _BY_HEADING
+    return path.lower().endswith(tuple(_BY_HEADING))
 
 
 def label_of(labels: Sequence[str], page: int | None) -> str:

@@ -125,6 +125,7 @@ FORMAT_OF_SUFFIX = {
     ".zip": Format.ARCHIVE,
     ".tar": Format.ARCHIVE,
     ".tgz": Format.ARCHIVE,
+    ".tar.gz": Format.ARCHIVE,
 }
 
 
@@ -167,7 +168,11 @@ def adapter_of(name: bytes | str) -> tuple[str, ...]:
 def format_of(name: bytes | str) -> Format | None:
     """Return the format of a file with this name or path, or None if longsearch does not read it."""
     suffix = _suffix(name)
-    return Format.ADAPTED if suffix in _adapters else FORMAT_OF_SUFFIX.get(suffix)
+    if suffix in _adapters:
+        return Format.ADAPTED
+    if suffix == ".gz":  # the suffix before it says what is packed: only archives are unpacked
+        suffix = _suffix(os.fsdecode(name)[: -len(suffix)]) + suffix
+    return FORMAT_OF_SUFFIX.get(suffix)
 
 
 def _suffix(name: bytes | str) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from longsearch.engine.errors import ExtractionError
+from longsearch.indexer.extract.formats import Format, format_of
 from longsearch.indexer.extract.reader import Extraction
 from tests.indexer.pdf_writing import lines_of, pdf
 
@@ -48,7 +49,7 @@ def packed(kind: str, files: dict[str, bytes]) -> bytes:
             for name, data in files.items():
                 archive.writestr(name, data)
     else:
-        with tarfile.open(fileobj=held, mode="w:gz" if kind == "tgz" else "w") as tar:
+        with tarfile.open(fileobj=held, mode="w:gz" if "gz" in kind else "w") as tar:
             for name, data in files.items():
                 member = tarfile.TarInfo(name)
                 member.size = len(data)
@@ -56,7 +57,7 @@ def packed(kind: str, files: dict[str, bytes]) -> bytes:
     return held.getvalue()
 
 
-@pytest.mark.parametrize("kind", ["zip", "tar", "tgz"])
+@pytest.mark.parametrize("kind", ["zip", "tar", "tgz", "tar.gz"])
 def test_the_files_in_an_archive_are_read(extract: Extract, kind: str) -> None:
     inner = packed("zip", {"deep.txt": b"words of the deep"})
     files = {
@@ -77,3 +78,10 @@ def test_the_files_in_an_archive_are_read(extract: Extract, kind: str) -> None:
 def test_a_damaged_archive_is_a_reason(extract: Extract, kind: str) -> None:
     with pytest.raises(ExtractionError, match="damaged"):
         extract(packed(kind, {"a.txt": b"words" * 1000})[:300] if kind == "zip" else b"no archive" * 100, f"a.{kind}")
+
+
+def test_of_what_is_packed_alone_only_archives_are_read() -> None:
+    assert [format_of(name) for name in ("a.tar.gz", b"A.TAR.GZ", "a.txt.gz", "tar.gz", "a.gz")] == [
+        *[Format.ARCHIVE] * 2,
+        *[None] * 3,
+    ]
