@@ -7,6 +7,7 @@ Macintosh; 80 or 1,500 characters), 2,520 were read letter by letter.
 import codecs
 import re
 import unicodedata
+from collections import Counter
 
 from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.readers.encodings import codec_named, decoded_as, is_single_byte
@@ -29,6 +30,10 @@ control character."""
 _WIDE = ("utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be")
 _LETTERS_SHARE = 0.7
 """Share of letters and spaces in text of wide characters. Numbers that are taken for them have controls as well."""
+_LEAST_LETTERS = 16
+"""Letters that bytes with NULs and no mark must have in wide characters: two small numbers make a letter as well."""
+_SAME_SCRIPT = {"HIRAGANA": "CJK", "KATAKANA": "CJK", "KATAKANA-HIRAGANA": "CJK"}
+_SCRIPT_SHARE = 0.6
 _OLD_JAPANESE = re.compile(rb"\x1b\$[@B(]")  # ISO-2022-JP has ASCII bytes alone, so it would pass for UTF-8
 _NOT_ASCII = re.compile(rb"[\x80-\xff]")
 _SAMPLE_BYTES = 65_536
@@ -72,7 +77,7 @@ def decode(data: bytes, label: str = "") -> str:
             return data[len(mark) :].decode(encoding, errors="replace")
     n_controls = len(data) - len(data.translate(None, _CONTROLS))
     if b"\0" in data[:_HEAD_BYTES] or n_controls > _MAX_CONTROL_SHARE * len(data):
-        if wide := _wide(data):
+        if (wide := _wide(data)) and _is_prose(data[: _HEAD_BYTES * 4].decode(wide, errors="replace")):
             return data.decode(wide, errors="replace")
         raise ExtractionError("not text: binary data", "give it the right suffix, or name it in .longsearchignore")
     return decode_part(data, label)
@@ -169,6 +174,14 @@ def _wide(data: bytes) -> str:
         if n_odd <= len(text) // 100 and n_plain > _LETTERS_SHARE * len(text):
             pages[codec] = len({ord(character) >> 8 for character in text})
     return min(pages, key=lambda codec: pages[codec], default="")
+
+
+def _is_prose(text: str) -> bool:
+    """Return whether `text` has lines, and many letters of one script."""
+    names = (unicodedata.name(character, "").partition(" ")[0] for character in text if character.isalpha())
+    scripts = Counter(_SAME_SCRIPT.get(name, name) for name in names)
+    most = max(scripts.values(), default=0)
+    return ("\n" in text or "\r" in text) and most >= max(_LEAST_LETTERS, _SCRIPT_SHARE * scripts.total())
 
 
 def _broken_utf8(data: bytes) -> str:

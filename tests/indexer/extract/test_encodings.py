@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.clean import clean_characters
 from longsearch.indexer.extract.reader import Extraction
 from longsearch.indexer.extract.readers import decoding
@@ -81,6 +82,26 @@ def test_a_declaration_that_does_not_fit_is_not_believed() -> None:
 )
 def test_wide_characters_without_a_mark_are_read(codec: str, text: str) -> None:
     assert decoding.decode((text * 3).encode(codec)) == text * 3
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\0\1",
+        b"\0\1" * 500,
+        b"A\0B\0\n\0",
+        b"".join(number.to_bytes(2, "little") for number in range(0x41, 0x5B)) * 40,
+        "\n".join(map(chr, (*range(0x3A3, 0x3B0), *range(0x410, 0x430), *range(0x5D0, 0x5EA)))).encode("utf-16-le"),
+    ],
+    ids=["two bytes", "one number", "two letters", "counted up, no line", "letters of many scripts"],
+)
+def test_numbers_that_make_letters_are_no_text_of_wide_characters(data: bytes) -> None:
+    with pytest.raises(ExtractionError, match="binary data"):
+        decoding.decode(data)
+
+
+def test_a_part_that_declares_wide_characters_may_be_short() -> None:
+    assert decoding.decode_part("één".encode("utf-16-le"), "utf-16") == "één"
 
 
 @pytest.mark.parametrize(
