@@ -1,10 +1,14 @@
 """Tables, columns, numbered lines, letters set apart, glued words and fonts of numbers: what a page shows, in order."""
 
+import re
 from collections.abc import Callable, Sequence
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from longsearch.indexer.extract.pdf.ciphers import is_garbage, shift_of, shifted, unswapped
+from longsearch.indexer.extract.pdf.gaps import may_be_glued
 from longsearch.indexer.extract.reader import Extraction
 from tests.indexer.pdf_writing import Line, pdf
 
@@ -171,3 +175,13 @@ def test_letters_whose_bytes_are_swapped_are_put_right() -> None:
 def test_hundreds_of_letters_without_vowels_are_unreadable(extract: Extract) -> None:
     garbage = "".join("bcdfghjklmnpqrstvwxz"[ord(character) % 20] for character in PROSE * 5 if character != " ")
     assert is_garbage(garbage)
+
+
+@given(st.text(st.sampled_from("aßzAÞZ .,:/@9é_-"), max_size=30) | st.text("ab/ 9", min_size=18, max_size=60))
+def test_the_quick_search_for_glued_words_finds_what_three_patterns_find(text: str) -> None:
+    patterns = (
+        r"(?<!\S)[^\s/@\\:]{22,}(?!\S)",
+        r"[a-zß-ÿ][.,;:!?][^\W\d_]{2}",
+        r"[a-zß-ÿ]{3}[A-ZÀ-Þ][a-zß-ÿ]{2}",
+    )
+    assert may_be_glued(text) == any(re.search(pattern, text) for pattern in patterns)
