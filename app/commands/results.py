@@ -25,6 +25,7 @@ _N_ANSWERS = 3
 """The sentences in JSON, unless `--answers` asks for more."""
 _N_FULL = 3
 """The first hits are shown with two passages, the others with one, so that ten hits fit into a screen or two."""
+NOTHING_ANSWERS = "Nothing here answers that; the nearest:"
 SHOWN_CHARACTERS = 240
 _LONGEST_WORD = 40
 """A cut is moved back to the blank before it if one is that near: Chinese and Thai have none."""
@@ -47,7 +48,7 @@ def report(results: "SearchResults", as_json: bool, explain: bool = False, n_ans
     if as_json:
         print(json.dumps(to_json(results, explain, n_answers or _N_ANSWERS), indent=2))
     elif n_answers:
-        print("\n".join(_answer_line(answer) for answer in results.answers(n_answers)) or "nothing found")
+        print("\n".join(_answer_lines(results, n_answers)) or "nothing found")
     else:
         print(to_text(results, shutil.get_terminal_size().columns, explain))
     return 0 if results.hits else 1
@@ -68,6 +69,7 @@ def to_json(results: "SearchResults", explain: bool = False, n_answers: int = _N
             {"name": folder.name, "path": folder.root, "away": folder.away, "problem": folder.problem}
             for folder in results.folders
         ],
+        "verdict": results.verdict,
         "answers": [_answer_to_json(answer) for answer in results.answers(n_answers)],
         "results": [_hit_to_json(hit) | _reason_to_json(hit, explain) for hit in results.hits],
     }
@@ -84,7 +86,13 @@ def _answer_to_json(answer: "Answer") -> dict[str, Any]:
         "heading": passage.heading,
         "place": place_name(hit.path, passage.page, passage.heading),
         "score": round(answer.score, 4),
+        "probability": None if passage.probability is None else round(passage.probability, 4),
     }
+
+
+def _answer_lines(results: "SearchResults", n: int) -> list[str]:
+    lines = [_answer_line(answer) for answer in results.answers(n)]
+    return [NOTHING_ANSWERS, *lines] if lines and results.verdict == "nothing" else lines
 
 
 def _answer_line(answer: "Answer") -> str:

@@ -140,7 +140,9 @@ def run(options: Namespace) -> int:
     steps = None if mode is SearchMode.WORDS else thinking(options.think)
     source = partial(vectors.from_anywhere, steps=steps)
     also = _filters_given(options)
-    asked = Question(options.query, mode, options.instruction, options.k, also, explain=options.explain)
+    asked = Question(
+        options.query, mode, options.instruction, options.k, also, explain=options.explain, read=bool(options.answers)
+    )
     results = search(scope, asked, source)
     if scope.is_one and not results.hits:
         root = Path(scope.folders[0].root)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,11 +14,13 @@ from longsearch.engine.errors import LongsearchError
 from longsearch.engine.query_language.query import Given, folders_named, parse, unfinished
 from longsearch.engine.search import searcher
 from longsearch.engine.search.completion import complete
+from longsearch.engine.search.reading import read_answers
 from longsearch.engine.search.searcher import SearchRequest
 from longsearch.engine.types.results import SearchMode, SearchResults
 
 if TYPE_CHECKING:
     from longsearch.engine.answers.token_table import TokenTable
+    from longsearch.engine.reader.reading import Reader
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,8 @@ class Question:
     """Whether the last word may be unfinished, as while a person types."""
     explain: bool = False
     """Whether each hit gets the reason for its score."""
+    read: bool = False
+    """Whether the reader reads the best passages with the query: a quarter of a second for five of them."""
 
 
 def search(scope: Scope, asked: Question, source: VectorSource) -> SearchResults:
@@ -53,8 +58,18 @@ def search(scope: Scope, asked: Question, source: VectorSource) -> SearchResults
             made = vectors_of(found, query.meaning, asked.instruction, asked.mode, source)
         table = None if query.is_listing or asked.prefix_last else _table(found)
         request = SearchRequest(query, asked.mode, made.of_each, asked.k, asked.explain, table)
-        results = found.named(searcher.search(found.indexes, request), made.notes)
+        results = searcher.search(found.indexes, request)
+        if asked.read and (reader := _reader()):
+            results = read_answers(found.indexes, results, query.meaning, reader)
+        results = found.named(results, made.notes)
     return replace(results, instruction=asked.instruction, vector_ms=made.took_ms)
+
+
+@lru_cache(maxsize=1)
+def _reader() -> "Reader | None":
+    from longsearch.engine.reader.reading import Reader
+
+    return Reader.shipped()
 
 
 def _table(found: OpenFolders) -> "TokenTable | None":

@@ -96,7 +96,7 @@ class Asked:
         tokens = [self.table.tokenize(text) for text, _ in passages]
         near = self._nearness(tokens)
         return [
-            _best(text, spans, _scores(self, one, own, spans))
+            best_of(text, spans, _scores(self, one, own, spans))
             for (text, _), spans, one, own in zip(passages, cut, near, tokens, strict=True)
         ]
 
@@ -119,7 +119,8 @@ def _scores(asked: Asked, near: Vectors, tokens: Pieces, spans: Sequence[Span]) 
     ]
 
 
-def _best(text: str, spans: Sequence[Span], scores: Sequence[float]) -> Choice | None:
+def best_of(text: str, spans: Sequence[Span], scores: Sequence[float]) -> Choice | None:
+    """Choose the sentence with the highest score, and the one after it if it leads on; None without sentences."""
     if not spans:
         return None
     weighed = [

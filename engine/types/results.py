@@ -12,6 +12,10 @@ from longsearch.engine.types.documents import MetadataValue
 # excerpt@1 of 500 questions over 48 encyclopaedia articles at 0 (first passage alone), .5, 1, 2: .738 .780 .770 .768
 ANSWER_WEIGHT_OF_PASSAGE = 0.5
 _ANSWERING_PASSAGES = 5
+# Of 971 answerable questions over two collections .4 and 1.4 % are told "nothing" at .1, 2.1 and 2.2 % at .16, 4.5 and
+# 2.8 % at .2; of those whose answer was taken out 31 and 21 %, 46 and 34 %, 49 and 43 %. A right answer that is denied
+# costs more than a nearest sentence that is shown.
+_NOTHING_BELOW, _LIKELY_FROM = 0.1, 0.5
 
 
 class SearchMode(StrEnum):
@@ -45,6 +49,9 @@ class PassageHit:
     """The pages of the document, if its pages have labels; else 0."""
     answer: float | None = field(default=None, compare=False)
     """-1 to 1: how near the words of the excerpt are to those of the query; None if a vector alone chose it."""
+
+    probability: float | None = field(default=None, compare=False)
+    """0 to 1: how likely it is that the passage answers; None if the reader did not read it."""
 
     @property
     def sentence(self) -> str:
@@ -88,6 +95,14 @@ class ChanceLevel(StrEnum):
     """No better than what a query of random words finds."""
     WEAK = "weak"
     GOOD = "good"
+
+
+class Verdict(StrEnum):
+    """Whether anything that was found answers the query."""
+
+    LIKELY = "likely"
+    UNSURE = "unsure"
+    NOTHING = "nothing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,6 +276,19 @@ class SearchResults:
     """How many soft tokens the query was given (`--think`); None: as many as the model has for documents, or none."""
     folders: tuple[Folder, ...] = ()
     """The folders that were searched together; () if only one was asked for."""
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """Whether a passage answers, by the most likely one; None if the reader read none.
+
+        Words that nobody uses get no answer however likely the reader finds one: it knows only what stands there.
+        """
+        read = [p.probability for hit in self.hits for p in hit.passages if p.probability is not None]
+        if not read:
+            return None if self.hits else Verdict.NOTHING
+        if max(read) < _NOTHING_BELOW or all(hit.level is ChanceLevel.CHANCE for hit in self.hits):
+            return Verdict.NOTHING
+        return Verdict.LIKELY if max(read) >= _LIKELY_FROM else Verdict.UNSURE
 
     def answers(self, n: int) -> tuple[Answer, ...]:
         """Return the `n` best sentences, best first: of the five best passages, then of the others."""

@@ -1,0 +1,87 @@
+"""The reader chooses the sentence of the best passages, and says whether any answers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from longsearch.engine.index.opening import open_index
+from longsearch.engine.reader.reading import Reader
+from longsearch.engine.search.reading import probability, read_answers
+from longsearch.engine.sentences import Span, cut_sentences
+from longsearch.engine.store.store import Store
+from longsearch.engine.types.results import ChanceLevel, SearchMode, SearchResults, Verdict
+from tests.engine.search.search_helpers import add, search
+
+BEES = "The foragers fly home to her. A colony that has eaten through its honey in March needs syrup of sugar at once."
+
+
+@dataclass(frozen=True)
+class Said:
+    sentences: Sequence[Span]
+    scores: NDArray[np.float32]
+    answers: float
+
+
+@dataclass(frozen=True)
+class FakeReader:
+    """Prefers the last sentence."""
+
+    answers: float
+
+    def read(self, query: str, passages: Sequence[tuple[str, str]]) -> list[Said]:
+        cut = [cut_sentences(text, language) for text, language in passages]
+        return [Said(own, np.linspace(0, 1, len(own), dtype=np.float32), self.answers) for own in cut]
+
+
+def read(store: Store, answers: float) -> SearchResults:
+    with open_index(store.path) as index:
+        found = search(store, "sugar for bees", SearchMode.WORDS)
+        # a search without a table chooses no sentence
+        passages = [replace(p, answer=0.0) for p in found.hits[0].passages]
+        found = replace(found, hits=(replace(found.hits[0], passages=tuple(passages), language="en"),))
+        return read_answers([index], found, "sugar for bees", FakeReader(answers))
+
+
+def test_the_sentence_and_its_place_are_those_of_the_reader(store: Store) -> None:
+    add(store, "bees.md", [BEES])
+    passage = read(store, 3.0).hits[0].passages[0]
+    assert passage.sentence == BEES[30:]
+    assert passage.page == 1
+    assert passage.probability == pytest.approx(probability(3.0, passage.score))
+
+
+@pytest.mark.parametrize(("answers", "verdict"), [(9.0, Verdict.LIKELY), (-20.0, Verdict.NOTHING)])
+def test_the_verdict_follows_the_most_likely_passage(store: Store, answers: float, verdict: Verdict) -> None:
+    add(store, "bees.md", [BEES])
+    assert read(store, answers).verdict is verdict
+
+
+def test_hits_by_chance_alone_are_no_answer_however_likely_the_reader_finds_one(store: Store) -> None:
+    add(store, "bees.md", [BEES])
+    found = read(store, 9.0)
+    assert replace(found, hits=(replace(found.hits[0], level=ChanceLevel.CHANCE),)).verdict is Verdict.NOTHING
+
+
+def test_a_passage_in_a_language_that_the_reader_does_not_know_is_not_read(store: Store) -> None:
+    add(store, "bees.md", [BEES])
+    found = read(store, 9.0)
+    unread = tuple(replace(passage, probability=None) for passage in found.hits[0].passages)
+    german = replace(found, hits=(replace(found.hits[0], language="de", passages=unread),))
+    with open_index(store.path) as index:
+        assert read_answers([index], german, "x", FakeReader(9.0)) == german
+
+
+def test_without_a_reading_there_is_no_verdict_but_nothing_found_is_nothing() -> None:
+    nothing = SearchResults("x", SearchMode.WORDS, "", 0.0, ())
+    assert nothing.verdict is Verdict.NOTHING
+
+
+def test_the_shipped_reader_finds_the_sentence_that_answers_and_misses_it_where_it_was_cut_out() -> None:
+    reader = Reader.shipped()
+    assert reader is not None
+    whole, cut = reader.read("when should bees be fed sugar", [(BEES, "en"), (BEES[:29], "en")])
+    assert whole.scores.argmax() == 1
+    assert whole.answers > cut.answers + 1
