@@ -70,6 +70,7 @@ def test_a_wheel_installs_one_package_with_the_model_and_the_style_sheets(wheel:
         "longsearch/py.typed",
         "longsearch/app/cli.py",
         "longsearch/assets/model/model.safetensors",
+        "longsearch/assets/reader/reader.safetensors",
         "longsearch/assets/samples/beekeeping.md",
         "longsearch/engine/store/schema.py",
         "longsearch/indexer/pipeline.py",

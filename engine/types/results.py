@@ -1,6 +1,7 @@
 """The answer to a query: hits with their passages and reasons, quotations, and the folders searched.
 
 Character offsets count from the start of a document's text. Page numbers begin at 1. `DocumentHit` explains scores.
+Longer than 300 lines because each fact of an answer has a line that says what it is.
 """
 
 from dataclasses import dataclass, field, replace
