@@ -59,6 +59,7 @@ def to_json(results: "SearchResults", explain: bool = False, n_answers: int = _N
     asked = {"like": results.similar_to} if results.similar_to else {"query": results.query}
     return {
         **asked,
+        "corrected": results.corrected or None,
         "mode": results.mode.value,
         "instruction": results.instruction,
         "took_ms": round(results.took_ms, 1),

@@ -30,8 +30,7 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "query",
         help='what you mean; may hold "quoted phrases", -excluded words and fields: author:hinton, date:2021..2023,'
-        " tag:steel, lang:de, type:pdf (put -- before a query that begins with -); without words, filters alone list"
-        " documents",
+        " tag:steel, lang:de, type:pdf (put -- before a query that begins with -); filters alone list documents",
     )
     add_folder_options(parser)
     parser.add_argument(
@@ -40,6 +39,7 @@ def add_options(parser: ArgumentParser) -> None:
         default="hybrid",
         help="match by words and meaning together (hybrid, the default), or by one of the two",
     )
+    parser.add_argument("--literal", action="store_true", help="search for each word as it is typed, errors and all")
     parser.add_argument(
         "--instruction", default="", metavar="TEXT", help="one sentence that says what kind of passage to look for"
     )
@@ -141,7 +141,14 @@ def run(options: Namespace) -> int:
     source = partial(vectors.from_anywhere, steps=steps)
     also = _filters_given(options)
     asked = Question(
-        options.query, mode, options.instruction, options.k, also, explain=options.explain, read=bool(options.answers)
+        options.query,
+        mode,
+        options.instruction,
+        options.k,
+        also,
+        explain=options.explain,
+        read=bool(options.answers),
+        literal=options.literal,
     )
     results = search(scope, asked, source)
     if scope.is_one and not results.hits:

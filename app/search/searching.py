@@ -12,10 +12,11 @@ from longsearch.app.search.scope import OpenFolders, Scope, opened
 from longsearch.engine.completions import Completion
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.query_language.query import Given, folders_named, parse, unfinished
-from longsearch.engine.search import searcher
+from longsearch.engine.search import searcher, spelling
 from longsearch.engine.search.completion import complete
 from longsearch.engine.search.reading import read_answers
 from longsearch.engine.search.searcher import SearchRequest
+from longsearch.engine.search.spelling import FEW
 from longsearch.engine.types.results import SearchMode, SearchResults
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ class Question:
     """Whether each hit gets the reason for its score."""
     read: bool = False
     """Whether the reader reads the best passages with the query: a quarter of a second for five of them."""
+    literal: bool = False
+    """Whether no word is taken for a typing error."""
 
 
 def search(scope: Scope, asked: Question, source: VectorSource) -> SearchResults:
@@ -59,9 +62,15 @@ def search(scope: Scope, asked: Question, source: VectorSource) -> SearchResults
         table = None if query.is_listing or asked.prefix_last else _table(found)
         request = SearchRequest(query, asked.mode, made.of_each, asked.k, asked.explain, table)
         results = searcher.search(found.indexes, request)
-        if asked.read and (reader := _reader()):
+        is_doubtful = not asked.literal and min(results.n_with.values(), default=FEW + 1) <= FEW
+        meant = _corrected(found, results) if is_doubtful else ""
+        if asked.read and not meant and (reader := _reader()):
             results = read_answers(found.indexes, results, query.meaning, reader)
         results = found.named(results, made.notes)
+    if meant:
+        mended = search(scope, replace(asked, text=meant, literal=True), source)
+        note = "; ".join(filter(None, (f'showing results for "{meant}"', mended.note)))
+        return replace(mended, query=results.query, corrected=meant, note=note)
     return replace(results, instruction=asked.instruction, vector_ms=made.took_ms)
 
 
@@ -70,6 +79,16 @@ def _reader() -> "Reader | None":
     from longsearch.engine.reader.reading import Reader
 
     return Reader.shipped()
+
+
+def _corrected(found: OpenFolders, results: SearchResults) -> str:
+    """The query that was meant, if a word that hardly any passage holds is a typing error; or ""."""
+    table = _table(found)
+
+    def is_word(word: str) -> bool:  # the model knows a common word as one piece, though these documents lack it
+        return table is not None and len(table.tokenize(word.lower()).ids) == 1
+
+    return spelling.corrected(found.indexes, results, found.fields, is_word)
 
 
 def _table(found: OpenFolders) -> "TokenTable | None":

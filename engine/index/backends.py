@@ -77,6 +77,12 @@ class IndexBackend(VectorIndex, Protocol):
     def best(self, match: str, limit: int, allowed: NDArray[np.int64] | None) -> Found:
         """The `limit` best matching passages as (id, BM25), highest first; if `allowed` is given, only these ids."""
 
+    def words_near(self, typed: str, most: int, least: int) -> dict[str, int]:
+        """Words of the documents that differ from `typed` by 1 to `most` typing errors, with the number of errors.
+
+        At least `least` passages hold each in one form or another.
+        """
+
     def documents_of(self, passage_ids: NDArray[np.int64]) -> NDArray[np.int64]:
         """(n,): the document of each of these passages (n,), ascending."""
 

@@ -6,7 +6,7 @@ This module is pure: text in, terms out. It knows no index; `lookup` turns the t
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from longsearch.engine.errors import QueryError
@@ -109,6 +109,20 @@ def parse(text: str, prefix_last: bool = False, keys: Collection[str] = (), also
     conditions, notes = tuple(dict.fromkeys(found.conditions))[:MAX_TERMS], tuple(dict.fromkeys(found.notes))
     files, folders = FileFilter.of(found.of_files), FolderFilter.of(found.of_folders)
     return Query(text, *kept, " ".join(meaning), files, folders, conditions, *found.order, notes)
+
+
+def with_words(text: str, words: Mapping[str, str], keys: Collection[str] = ()) -> str:
+    """The query with other words in place of those that `words` names; phrases, exclusions and fields stay."""
+    clean, pieces, last = _encodable(text), list[str](), 0
+    if len(clean) > _OPERATORS_MAX_CHARS:
+        return text
+    for item in _items(clean.translate(_QUOTES), Filters(), False, keys):
+        if item["word"] is not None and not item["minus"]:
+            start, stop = item.span("word")
+            own = SPACED_WORD.sub(lambda word: words.get(word[0], word[0]), clean[start:stop])
+            pieces += [clean[last:start], own]
+            last = stop
+    return "".join([*pieces, clean[last:]])
 
 
 def folders_named(text: str, also: Sequence[Given] = ()) -> FolderFilter:

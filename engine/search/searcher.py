@@ -115,8 +115,11 @@ def search(indexes: Sequence[Index], request: SearchRequest) -> SearchResults:
         hits = with_levels(hits, [plan.index.background for plan in plans], mode)
         hits = sort_hits(hits, query.sort, query.is_reversed)  # those of a listing are in this order already
     took_ms = (time.perf_counter() - started) * 1000
+    held = plans[0].words.statistics.n_passages_with if plans[0].words else ()
+    n_with = {as_typed(term): n for term, n in zip(asked.terms, held, strict=False)}
+    note = _note(plans, asked_of)
     return SearchResults(
-        query.text, mode, "", took_ms, hits, _note(plans, asked_of), lit=query.terms, languages=spoken.codes
+        query.text, mode, "", took_ms, hits, note, lit=query.terms, languages=spoken.codes, n_with=n_with
     )
 
 

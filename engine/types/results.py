@@ -4,6 +4,7 @@ Character offsets count from the start of a document's text. Page numbers begin 
 Longer than 300 lines because each fact of an answer has a line that says what it is.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -277,6 +278,10 @@ class SearchResults:
     """How many soft tokens the query was given (`--think`); None: as many as the model has for documents, or none."""
     folders: tuple[Folder, ...] = ()
     """The folders that were searched together; () if only one was asked for."""
+    n_with: Mapping[str, int] = field(default_factory=dict, compare=False)
+    """For each word and phrase that was looked up, as it was typed, the number of passages that hold it."""
+    corrected: str = ""
+    """The query that ran in place of `query`, whose typing errors it mends; "" if that ran."""
 
     @property
     def verdict(self) -> Verdict | None:

@@ -134,7 +134,7 @@ class TextPane(Vertical):
         """Show on the strip how near the document's passages are to the query, if it was compared by meaning."""
         if self.hit is None or results.mode is SearchMode.WORDS or not results.query:
             return
-        if self._comparing.offer((self.hit.document_id, results.query, results.instruction)):
+        if self._comparing.offer((self.hit.document_id, results.corrected or results.query, results.instruction)):
             self._compare()
 
     @work

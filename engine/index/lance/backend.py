@@ -125,6 +125,10 @@ class LanceBackend:
         ranked = found.best(weights, mean, limit, None if allowed is None else CandidateFilter(holding=allowed))
         return list(zip(ranked.ids.tolist(), ranked.scores.tolist(), strict=True))
 
+    def words_near(self, typed: str, most: int, least: int) -> dict[str, int]:
+        """See `IndexBackend`. None: LanceDB does not list the words of its index."""
+        return {}
+
     def expect(self, passage_ids: Sequence[int]) -> None:
         """See `IndexBackend`."""
         self._snapshot.expect(passage_ids)

@@ -1,0 +1,126 @@
+"""The words of an index that resemble a mistyped one. Knows no query.
+
+The index holds words without their endings. So the terms that resemble the typed word, or a beginning of it, say in
+which passages to look, and the words of these passages are compared whole.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import apsw
+import numpy as np
+from numpy.typing import NDArray
+
+from longsearch.engine.languages.analysis import MADE, folded, movable
+from longsearch.engine.languages.scripts import SPACED_WORD
+from longsearch.engine.languages.typing_errors import Letters, codes_of, n_errors
+from longsearch.engine.store import keywords, texts
+from longsearch.engine.store.documents import bindable
+from longsearch.engine.store.manifest import Kind
+from longsearch.engine.store.segments.files import Arrays, Segments
+
+_SHORTEST = 3  # letters of a term
+_N_TERMS = 16
+"""The nearest terms whose passages are read."""
+_N_PASSAGES = 6  # of each term: one of them has the word in the form that was meant
+_TAIL = 0.25  # of an error, for each letter that a term lacks at the end
+_MOST_SCANNED = 50_000  # passages of an index without segments, whose terms FTS5 counts one by one
+_AT_ONCE = 8_192  # terms whose letters fit into a core's own cache
+_Y, _I = ord("y"), ord("i")
+
+
+def words_near(segments: Segments, typed: str, most: int, least: int = 1) -> dict[str, int]:
+    """The words of the documents that differ from `typed` by 1 to `most` errors, in small letters, with these.
+
+    At least `least` passages hold each, or another form of it.
+    """
+    small = folded(typed)
+    nearest: list[tuple[float, int, bytes]] = []
+    for known in _dictionaries(segments, movable(small), most, least):
+        nearest += _nearest(movable(small), known, most)
+    terms = list(dict.fromkeys(term.decode() for _, _, term in sorted(nearest)))[:_N_TERMS]
+    found = sorted({word.lower() for word in _words_with(segments.db, terms)})
+    whole, _ = n_errors(small, Letters.of(map(folded, found)), most)
+    near = np.flatnonzero((whole > 0) & (whole <= most)).tolist()
+    return {found[i]: int(whole[i]) for i in near}
+
+
+@dataclass(frozen=True, slots=True)
+class _Dictionary:
+    """Some terms of the index, one after another."""
+
+    whole: NDArray[np.uint8]
+    ends: NDArray[np.int64]
+    """(n + 1,): where each begins in `whole`."""
+    counts: NDArray[np.int64]
+    """(n,): the passages that hold each."""
+
+    def term(self, number: int) -> bytes:
+        """The bytes of a term."""
+        return self.whole[self.ends[number] : self.ends[number + 1]].tobytes()
+
+    def letters(self) -> Letters:
+        """The letters of all terms, without the mark of those that were stemmed before FTS5."""
+        begins = (self.whole & 0xC0) != 0x80  # a character; the other bytes go on with one
+        borders = np.concatenate(([0], np.cumsum(begins)))[self.ends]
+        codes = codes_of(self.whole.tobytes().decode())
+        is_made = codes[borders[1:] - 1] == ord(MADE) if len(codes) else np.zeros(len(self.counts), np.bool_)
+        return Letters(np.where(codes == _Y, np.uint32(_I), codes), borders[:-1], np.diff(borders) - is_made)
+
+
+def _dictionaries(segments: Segments, typed: str, most: int, least: int) -> Iterator[_Dictionary]:
+    """Yield the terms of likely lengths, of each segment or of FTS5; passages that no segment has yet are not asked."""
+    longest = (len(typed) + most) * (1 if typed.isascii() else 4) + len(MADE.encode())
+    opened = segments.opened(Kind.WORDS)
+    for arrays, _ in opened or ():
+        yield from _of_segment(arrays, longest, least)
+    if opened is None and keywords.totals(segments.db)[0] <= _MOST_SCANNED:
+        yield _of_fts5(segments.db, longest, least)
+
+
+def _of_segment(segment: Arrays, longest: int, least: int) -> Iterator[_Dictionary]:
+    starts, posting_ends = segment["term_ends"].astype(np.int64), segment["posting_ends"].astype(np.int64)
+    lengths, counts = starts[1:] - starts[:-1], posting_ends[1:] - posting_ends[:-1]
+    wanted = np.flatnonzero((lengths >= _SHORTEST) & (lengths <= longest) & (counts >= least))
+    for begin in range(0, len(wanted), _AT_ONCE):
+        own = wanted[begin : begin + _AT_ONCE]
+        ends = np.concatenate(([0], np.cumsum(lengths[own])))
+        places = np.repeat(starts[own] - ends[:-1], lengths[own]) + np.arange(ends[-1])
+        yield _Dictionary(segment["terms"][places], ends, counts[own])
+
+
+def _of_fts5(db: apsw.Connection, longest: int, least: int) -> _Dictionary:
+    db.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.word_counts USING fts5vocab(main, words, row)")
+    sql = "SELECT CAST(term AS BLOB), doc FROM temp.word_counts WHERE doc >= ?"
+    rows = [(term, count) for term, count in db.execute(sql, (least,)) if _SHORTEST <= len(term) <= longest]
+    ends = np.cumsum([0, *(len(term) for term, _ in rows)])
+    whole = np.frombuffer(b"".join(term for term, _ in rows), np.uint8)
+    return _Dictionary(whole, ends, np.array([count for _, count in rows], np.int64))
+
+
+def _nearest(typed: str, known: _Dictionary, most: int) -> list[tuple[float, int, bytes]]:
+    """(distance, less the passages that hold it, term) of the nearest terms; y and i count as one, as in *happier*."""
+    letters = known.letters()
+    whole, begun = n_errors(typed.replace("y", "i"), letters, most)
+    distances = np.minimum(whole, begun) + _TAIL * np.maximum(0, len(typed) - letters.lengths)
+    near = np.flatnonzero((begun <= most) & (letters.lengths >= _SHORTEST))
+    best = near[np.lexsort((-known.counts[near], distances[near]))][:_N_TERMS]
+    return [(float(distances[i]), -int(known.counts[i]), known.term(i)) for i in best.tolist()]
+
+
+def _words_with(db: apsw.Connection, terms: Sequence[str]) -> set[str]:
+    """The words of some passages that hold these terms, and of their titles."""
+    db.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.word_places USING fts5vocab(main, words, instance)")
+    sql = "SELECT DISTINCT doc FROM temp.word_places WHERE term = ? LIMIT ?"
+    ids = sorted({row[0] for term in terms for row in db.execute(sql, (term, _N_PASSAGES))})
+    places: dict[tuple[int, str], list[tuple[int, int]]] = {}
+    sql = (
+        "SELECT content_id, title, start, stop FROM passages JOIN contents ON contents.id = content_id"
+        " WHERE passages.id IN carray(?)"
+    )
+    for document_id, title, start, stop in db.execute(sql, (bindable(np.array(ids, np.int64)),)) if ids else ():
+        places.setdefault((document_id, title), []).append((start, stop))
+    found: set[str] = set()
+    for (document_id, title), own in places.items():
+        found.update(SPACED_WORD.findall(" ".join([title, *texts.spans(db, document_id, own)])))
+    return found
