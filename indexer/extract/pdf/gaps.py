@@ -88,36 +88,33 @@ def may_be_glued(text: str) -> bool:
     return _GLUED.search(f" {text}") is not None
 
 
-def split_line(text_page: Any, line: Line, raw: str, first: int) -> Iterator[Found]:
-    """Yield `line`, or two lines if pdfium joined at a hyphen what does not belong together; its letters put right.
+def split_line(text_page: Any, line: Line, raw: str, first: int) -> list[Found]:
+    """Return `line`, or two lines if pdfium joined at a hyphen what does not belong together; its letters put right.
 
     `raw` is the line as pdfium has it, and `first` the index of its first character on the page.
     """
     if line.right <= line.left or line.size <= 0:
-        yield Found(line, raw, first)
-        return
-    joined = _FAR * line.size * raw.count(_HYPHEN)  # a broken word takes a line of text with it
-    if abs(line.baseline - line.end_baseline) > max(_ROW * line.size, joined) and (
-        starts := _rows(text_page, line, raw, first)
-    ):
-        for start, stop in pairwise([0, *starts, len(raw)]):
-            row = raw[start:stop].rstrip()
-            yield from split_line(text_page, _part(text_page, line, row, first + start, len(row)), row, first + start)
-        return
-    if _HYPHEN in raw and (place := _wrong_joint(text_page, line, raw, first)):
-        head, rest = raw[:place] + "-", raw[place + 1 :]
-        yield from split_line(text_page, _part(text_page, line, head, first, place), head, first)
-        tail = first + place + 1
-        yield from split_line(text_page, _part(text_page, line, rest, tail, len(rest)), rest, tail)
-        return
-    if _HYPHEN in raw and _HYPHEN_IN_NAME.search(raw):  # "IEEE-" and "754" on the next line
+        return [Found(line, raw, first)]
+    n_hyphens, drop = raw.count(_HYPHEN), abs(line.baseline - line.end_baseline)
+    goes_down = drop > _ROW * line.size and drop > _FAR * line.size * n_hyphens  # a broken word takes a line with it
+    if goes_down and (starts := _rows(text_page, line, raw, first)):
+        rows = [(start, raw[start:stop].rstrip()) for start, stop in pairwise([0, *starts, len(raw)])]
+        return [one for start, row in rows for one in _part(text_page, line, row, first + start, len(row))]
+    if n_hyphens and (place := _wrong_joint(text_page, line, raw, first)):
+        rest, tail = raw[place + 1 :], first + place + 1
+        return [
+            *_part(text_page, line, raw[:place] + "-", first, place),
+            *_part(text_page, line, rest, tail, len(rest)),
+        ]
+    if n_hyphens and _HYPHEN_IN_NAME.search(raw):  # "IEEE-" and "754" on the next line
         raw = _HYPHEN_IN_NAME.sub("-", raw)
         line = replace(line, text=line_of_page(clean_characters(raw)))
-    if line.text.count(" ") > _MANY_SPACES * len(line.text) and _APART.search(line.text):
+    text = line.text
+    if text.count(" ") > _MANY_SPACES * len(text) and _APART.search(text):
         line = replace(line, text=_together(text_page, raw, first, line.size))
-    elif may_be_glued(line.text):
-        line = replace(line, text=_parted(text_page, raw, first, line.size) or line.text)
-    yield Found(line, raw, first)
+    elif may_be_glued(text):
+        line = replace(line, text=_parted(text_page, raw, first, line.size) or text)
+    return [Found(line, raw, first)]
 
 
 def _rows(text_page: Any, line: Line, raw: str, first: int) -> list[int]:
@@ -131,24 +128,26 @@ def _rows(text_page: Any, line: Line, raw: str, first: int) -> list[int]:
     return starts
 
 
-def _part(text_page: Any, line: Line, raw: str, first: int, length: int) -> Line:
+def _part(text_page: Any, line: Line, raw: str, first: int, length: int) -> list[Found]:
+    """Return what `split_line` makes of a part of a line, which has `length` characters on the page."""
     left, baseline = _origin(text_page, first)
     end = first + length - 1
     size = pdfium_c.FPDFText_GetFontSize(text_page, first) or line.size
     text = line_of_page(clean_characters(raw))
-    return Line(text, left, _right(text_page, end), baseline, _origin(text_page, end)[1], size)
+    part = Line(text, left, _right(text_page, end), baseline, _origin(text_page, end)[1], size)
+    return split_line(text_page, part, raw, first)
 
 
 def _wrong_joint(text_page: Any, line: Line, raw: str, first: int) -> int:
     """Return the place of a hyphen after which no rest of the word stands; 0 if there is none."""
-    for place, character in enumerate(raw[:-1]):
-        if character != _HYPHEN or not place:
-            continue
+    place = raw.find(_HYPHEN, 1)
+    while 0 < place < len(raw) - 1:
         drop = _origin(text_page, first + place - 1)[1] - _origin(text_page, first + place + 1)[1]
         sizes = sorted(pdfium_c.FPDFText_GetFontSize(text_page, first + at) for at in (place - 1, place + 1))
         is_other = sizes[0] > 0 and sizes[1] / sizes[0] > _OTHER_SIZE
         if is_other or drop > _FAR * line.size:
             return place
+        place = raw.find(_HYPHEN, place + 1)
     return 0
 
 
@@ -213,17 +212,30 @@ def _spread(steps: Sequence[float]) -> float:
 def _parted(text_page: Any, raw: str, first: int, size: float) -> str:
     """Return a line with spaces where words were glued: where two letters stand further apart than letters do."""
     out, begin = [], 0
+    all_seeming = [match.start() - 1 for match in _GLUED.finditer(f" {raw}")]
     for found in re.finditer(r"\S+", raw):
-        if not may_be_glued(found[0]):
+        seeming = [place for place in all_seeming if found.start() - 1 <= place < found.end()]
+        if not seeming:
+            continue
+        is_long = found.start() - 1 in seeming
+        # a short word is glued where its sign or capital stands, or nowhere
+        if not is_long and not any(
+            _has_gap(text_page, raw, first, at, size) for one in seeming for at in (one, one + 1)
+        ):
             continue
         for place in range(found.start() + 1, found.end()):
-            if not raw[place].isalnum():
-                continue
-            right, left = _sides(text_page, first + place - 1, first + place)
-            if left - right > _WORD_GAP * size:
+            if _has_gap(text_page, raw, first, place, size):
                 out.append(raw[begin:place])
                 begin = place
     return line_of_page(clean_characters(" ".join((*out, raw[begin:])))) if out else ""
+
+
+def _has_gap(text_page: Any, raw: str, first: int, place: int, size: float) -> bool:
+    """Return whether a letter stands further from the one before than letters of a word do."""
+    if not raw[place].isalnum():
+        return False
+    right, left = _sides(text_page, first + place - 1, first + place)
+    return left - right > _WORD_GAP * size
 
 
 def shifted_lines(text_page: Any, shift: int) -> Iterator[tuple[str, int, int]]:

@@ -70,11 +70,10 @@ class Cell:
 def with_separators(lines: Sequence[Line]) -> tuple[str, ...]:
     """Return each line's text with its separator: a space, "\\n", "\\n\\n", or nothing within a broken word."""
     pitch = _usual_pitch(lines)
-    edges = _right_edges(lines, pitch)
     parts = []
     for index, line in enumerate(lines[:-1]):
         following = lines[index + 1]
-        parts.append(_with_separator(line, following, _separator(line, following, edges[index], pitch)))
+        parts.append(_with_separator(line, following, _separator(lines, index, pitch)))
     return (*parts, *(line.text + LINE for line in lines[-1:]))
 
 
@@ -86,7 +85,9 @@ def _with_separator(line: Line, following: Line, separator: str) -> str:
     return line.text + separator
 
 
-def _separator(line: Line, following: Line, edge: float, pitch: float) -> str:
+def _separator(lines: Sequence[Line], index: int, pitch: float) -> str:
+    """Return what stands between a line and the next one."""
+    line, following = lines[index], lines[index + 1]
     if line.ends or following.ends or line.right <= line.left or following.right <= following.left:
         return LINE
     continues = line.size > following.size and following.text[:1].islower()  # after a large initial
@@ -100,7 +101,7 @@ def _separator(line: Line, following: Line, edge: float, pitch: float) -> str:
         return PARAGRAPH
     if ended and following.left > line.left + 0.8 * line.size and line.end_baseline == line.baseline:
         return PARAGRAPH  # the first line of a paragraph is indented
-    if _had_room(line, following, edge):
+    if _had_room(lines, index, pitch):
         return PARAGRAPH if ended else LINE
     return JOINED
 
@@ -110,24 +111,18 @@ def _sizes_differ(line: Line, other: Line) -> bool:
     return small <= 0 or large / small > _OTHER_SIZE
 
 
-def _had_room(line: Line, following: Line, edge: float) -> bool:
-    """Return whether the first word of `following` would have fitted at the end of `line`."""
+def _had_room(lines: Sequence[Line], index: int, pitch: float) -> bool:
+    """Return whether the first word of the next line would have fitted at the end of a line.
+
+    The column of a line reaches as far to the right as one of its neighbours with about the same left edge.
+    """
+    line, following = lines[index], lines[index + 1]
     word = following.text.split(" ", 1)[0]
     character_width = (following.right - following.left) / len(following.text)
-    return line.right + (len(word) + 1) * character_width < edge
-
-
-def _right_edges(lines: Sequence[Line], pitch: float) -> list[float]:
-    """Return how far right the column of each line reaches: as far as its neighbours with about the same left edge."""
-    lefts, rights = [line.left for line in lines], [line.right for line in lines]
-    slack = _SAME_COLUMN * pitch
-    edges = []
-    for index, left in enumerate(lefts):
-        near = slice(max(0, index - _NEIGHBOURS), index + _NEIGHBOURS + 1)
-        low, high = left - slack, left + slack
-        reach = [right for other, right in zip(lefts[near], rights[near], strict=True) if low <= other <= high]
-        edges.append(max(reach))
-    return edges
+    end = line.right + (len(word) + 1) * character_width
+    low, high = line.left - _SAME_COLUMN * pitch, line.left + _SAME_COLUMN * pitch
+    neighbours = lines[max(0, index - _NEIGHBOURS) : index + _NEIGHBOURS + 1]
+    return any(end < other.right and low <= other.left <= high for other in neighbours)
 
 
 def _usual_pitch(lines: Sequence[Line]) -> float:

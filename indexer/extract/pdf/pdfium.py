@@ -199,15 +199,16 @@ def _packet(document: Any, number: int) -> tuple[str, bytes]:
 
 
 def _lines(text_page: Any, raw: str) -> list[Line]:
-    return with_cells(text_page, list(_found_lines(text_page, raw)))
+    return with_cells(text_page, _found_lines(text_page, raw))
 
 
-def _found_lines(text_page: Any, raw: str) -> Iterator[Found]:
+def _found_lines(text_page: Any, raw: str) -> list[Found]:
     repaired = has_tex_ligatures(raw)
     n_raw_units = len(raw.encode("utf-16-le", "surrogatepass")) // 2
     beyond_bmp = n_raw_units > len(raw)
     # The text may lack some of the page's characters and adds none: if the counts are equal, so are all indices.
     same_indices = pdfium_c.FPDFText_CountChars(text_page) == n_raw_units
+    found: list[Found] = []
     first = 0
     for raw_line in raw.split(_LINE_END):
         # pdfium counts in UTF-16 units
@@ -216,13 +217,14 @@ def _found_lines(text_page: Any, raw: str) -> Iterator[Found]:
         if text:
             last = first + n_units - 1
             if same_indices and n_units == len(raw_line):
-                yield from split_line(text_page, _line(text_page, text, first, last), raw_line, first)
+                found += split_line(text_page, _line(text_page, text, first, last), raw_line, first)
             elif same_indices:
-                yield Found(_line(text_page, text, first, last), "", first)
+                found.append(Found(_line(text_page, text, first, last), "", first))
             else:
                 ends = (_character_index(text_page, index) for index in (first, last))
-                yield Found(_line(text_page, text, *ends), "", first)
+                found.append(Found(_line(text_page, text, *ends), "", first))
         first += n_units + len(_LINE_END)
+    return found
 
 
 def _character_index(text_page: Any, text_index: int) -> int:

@@ -143,7 +143,7 @@ def _continues(block: Sequence[Line], line: Line) -> bool:
     """Return whether the parts of `line` stand below those of the block."""
     above = block[-1]
     drop = above.baseline - line.baseline
-    if not 0 < drop < 4 * max(line.size, above.size):
+    if (len(block) == 1 and not above.cells) or not 0 < drop < 4 * max(line.size, above.size):
         return False
     rows = [row for row in block[-_LOOK_BACK:] if row.cells]
     if line.cells:
