@@ -1,9 +1,10 @@
 """Turns a query's terms into FTS5 expressions for an index that holds documents in several languages. Pure.
 
 A document's words are indexed by its language. So a word of the query is looked up in the form that each language of
-the index gives it, and in its British and its American spelling: any of these counts, as one word. A run of a script
-without spaces is looked up as its pairs of neighbouring characters, each a word of its own; in a phrase they must
-follow each other. An index of English documents is asked as if there were no languages.
+the index gives it, and in its British and its American spelling, with and without an apostrophe (O'Brien, OBrien): any
+of these counts, as one word. A run of a script without spaces is looked up as its pairs of neighbouring characters,
+each a word of its own; in a phrase they must follow each other. An index of English documents is asked as if there were
+no languages.
 """
 
 import re
@@ -21,6 +22,8 @@ from longsearch.engine.types.results import Term
 _MAX_FORMS = 16
 """Snowball's 33 stemmers make 3 forms of "information" and 9 of "universities"."""
 _FORM = re.compile(r'"(?:[^"]|"")*"\*?')
+_APOSTROPHE = re.compile("(?<=[^\\W\\d_])['’](?=[^\\W\\d_]{2})")  # not that of a genitive, which ends a word
+_WITHOUT_APOSTROPHE = re.compile("^([A-Z])([A-Z][a-z]{2,})$")
 _RUN_AT_END = re.compile(rf"([{UNSPACED}]+)\W*$")
 
 
@@ -115,6 +118,9 @@ def _whole(term: Term, languages: IndexLanguages) -> str:
     forms += [_form(term, code) for code in ("", *languages.codes)]
     if not term.is_phrase and (other := other_spelling(term.text)):
         forms.append(match(replace(term, text=other)))
+    other = _WITHOUT_APOSTROPHE.sub(r"\1'\2", term.text) if term.text.isalpha() else _APOSTROPHE.sub("", term.text)
+    if not term.is_phrase and other != term.text:
+        forms += [_form(replace(term, text=other), code) for code in ("", *languages.codes)]
     if term.is_prefix and len(set(forms)) > 1:
         forms.append(_quoted(movable(folded(term.text))) + "*")
     return _either(list(dict.fromkeys(forms))[:_MAX_FORMS])

@@ -236,3 +236,12 @@ def test_forms_that_are_alone_score_as_one_expression(library: Store) -> None:
     assert several == set()
     assert [id_ for id_, _ in fast] == [id_ for id_, _ in slow]
     assert [score for _, score in fast] == pytest.approx([score for _, score in slow])
+
+
+@pytest.mark.parametrize("name", ["O'Brien", "O’Brien", "OBrien", "Obrien"])
+def test_an_apostrophe_that_was_not_typed_is_no_error(store: Store, name: str) -> None:
+    add(store, "letter.md", [f"The letter of Mr {name} came late."])
+    add(store, "brief.md", [f"Der Brief von Herrn {name} kam gestern spät im Büro an, und niemand hat ihn gelesen."])
+    add(store, "other.md", ["The letter of Mr Brixton came early."])
+    queries = ["O'Brien", "o’brien"] if name == "Obrien" else ["O'Brien", "O’Brien", "OBrien"]
+    assert [set(found(store, query)) for query in queries] == [{"letter.md", "brief.md"}] * len(queries)
