@@ -33,7 +33,7 @@ def test_files_of_a_format_whose_reader_has_learnt_more_are_read_again_once(
     page = bench.root / "a.html"
     page.write_text("<p>The mill is closed.</p>")
     page.with_name("copy.html").write_bytes(page.read_bytes())
-    bench.write("b.txt")
+    bench.write("b.md")
     with monkeypatch.context() as before:
         before.setattr(formats, "_READER_VERSIONS", {})
         bench.run()
