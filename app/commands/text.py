@@ -3,9 +3,8 @@
 import json
 import time
 from argparse import ArgumentParser, Namespace
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from longsearch.engine.amounts import counted
 from longsearch.engine.errors import LongsearchError
@@ -18,9 +17,8 @@ if TYPE_CHECKING:
 HELP = "print what longsearch read of a file"
 
 
-@dataclass(frozen=True, slots=True)
-class ReadFile:
-    """A file as longsearch read it."""
+class ReadFile(NamedTuple):
+    """A file as longsearch read it. No dataclass: `dataclasses` takes 10 ms to import."""
 
     path: Path
     document: "DocumentText"
