@@ -22,7 +22,6 @@ from longsearch.engine.printable import printable
 _NAME = "longsearch"
 POINTER = ".lance"
 """The ending of a file that names the store of an index; `engine.store.session` opens it."""
-_MADE: set[Path] = set()  # folders that this process has made private
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://")
 
 
@@ -236,10 +235,9 @@ def _of_user(find: Callable[..., Path]) -> Path:
 
 def _private(folder: Path) -> Path:
     """Create the folder and give it mode 0700. Raises LongsearchError if that fails or another user owns the folder."""
-    if folder in _MADE and folder.is_dir():
-        return folder
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not folder.is_dir():
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         hint = "set XDG_DATA_HOME to a folder that you can write to"
         raise LongsearchError(f"{folder} cannot be made: {error.strerror}", hint) from error
@@ -248,5 +246,4 @@ def _private(folder: Path) -> Path:
         raise LongsearchError(f"{folder} belongs to another user", "remove it, or set XDG_DATA_HOME elsewhere")
     if stat.S_IMODE(status.st_mode) & 0o077:
         folder.chmod(0o700)
-    _MADE.add(folder)
     return folder
