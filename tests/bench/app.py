@@ -25,7 +25,7 @@ from contextlib import contextmanager
 from fcntl import ioctl
 from pathlib import Path
 
-from tests.bench.measuring import REPOSITORY
+from measuring import REPOSITORY
 
 ROWS, COLUMNS = 40, 140
 ANSWERS = {

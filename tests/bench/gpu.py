@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from gpu_models import CONFIGS, SMOKE_CONFIGS, make, read
+from gpu_plot import plot
+from gpu_timing import Bench, Cell, Clock, Row, random_tokens
 from torch import nn
 
 from longsearch.engine.models.mamba2 import Mamba2
 from longsearch.engine.models.ops.kernels import verdicts
-from tests.bench.gpu_models import CONFIGS, SMOKE_CONFIGS, make, read
-from tests.bench.gpu_plot import plot
-from tests.bench.gpu_timing import Bench, Cell, Clock, Row, random_tokens
 
 _HEADER = f"{'model':14} {'batch':>5} {'tokens':>9} {'V':>7} {'seconds':>9} {'tokens/s':>10} {'GiB':>7} {'share':>6}"
 

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
+from gpu_models import flops_per_token, read
 from torch import Tensor, nn
-
-from tests.bench.gpu_models import flops_per_token, read
 
 
 @dataclass(frozen=True, slots=True)

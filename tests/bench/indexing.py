@@ -18,17 +18,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from measuring import PEAK, read_texts, run_python
+
 from longsearch.engine.evaluation.embedders.minilm import MAX_TOKENS, MiniLM
 from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.widths import parse_width
-from tests.bench.measuring import PEAK, read_texts, run_python
 
 BATCHES = (1, 2, 4, 8, 16, 32)
 """Windows to a batch of MiniLM. Which of them is fastest depends on the processor's cache."""
 _PEAK_OF_ENCODING = (
     PEAK
     + """
-from tests.bench.indexing import load_models
+from indexing import load_models
 texts = sys.stdin.read().split("\\0")
 encode = load_models([sys.argv[1]])[sys.argv[1]]
 before = peak_mib()

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from measuring import REPOSITORY
 from numpy.typing import NDArray
 
 from longsearch.engine.store.excerpts import packed
 from longsearch.engine.store.records import FileStamp
 from longsearch.engine.store.store import Store
 from longsearch.engine.types.documents import DocumentText, Passage
-from tests.bench.measuring import REPOSITORY
 
 DIM = 384
 _MEAN_PASSAGES = 20

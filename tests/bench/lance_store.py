@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from searching import _prepare, _questions_of
 
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.index.lance.publishing import publish
@@ -23,7 +24,6 @@ from longsearch.engine.query_language.query import parse
 from longsearch.engine.search.searcher import SearchRequest, search
 from longsearch.engine.store.store import Store
 from longsearch.engine.types.results import SearchMode
-from tests.bench.searching import _prepare, _questions_of
 
 _K = 20
 _FILTERS = {"": "", "in:papers": "in:papers "}

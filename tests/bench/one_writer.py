@@ -12,11 +12,11 @@ import time
 from pathlib import Path
 
 import numpy as np
+from invented_index import DIM, Inventor
 
 from longsearch.engine.store.records import FileStamp
 from longsearch.engine.store.store import Store
 from longsearch.engine.types.documents import DocumentText, Passage
-from tests.bench.invented_index import DIM, Inventor
 
 _TOKENS = 150  # of a passage
 

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.bench.measuring import REPOSITORY, sample_text
+from measuring import REPOSITORY, sample_text
 
 Round = tuple[dict[str, float], dict[str, float]]
 LIMIT = 1.03

@@ -19,13 +19,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from invented_index import Inventor, Question, build
+from measuring import PEAK, REPOSITORY
 
 from longsearch.engine.index.opening import open_index
 from longsearch.engine.query_language.query import parse
 from longsearch.engine.search.searcher import SearchRequest, search
 from longsearch.engine.types.results import SearchMode
-from tests.bench.invented_index import Inventor, Question, build
-from tests.bench.measuring import PEAK, REPOSITORY
 
 _FILTERS = {"": "", "type:md": "type:md ", "in:papers": "in:papers ", "-in:notes": "-in:notes "}
 

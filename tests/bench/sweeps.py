@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tests.bench.measuring import REPOSITORY
+from measuring import REPOSITORY
 
 MODELS = {"Mamba2": 256, "RWKV-7": 32, "xLSTM": 64, "bundled": 64}
 """The models, and Q of each as its checkpoints have it."""

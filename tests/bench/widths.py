@@ -11,11 +11,12 @@ import statistics
 import time
 from pathlib import Path
 
+from indexing import batches, load_models, take_turns
+from measuring import read_texts
+from minilm_onnx import missing
+
 from longsearch.engine.inference.device import has_fast_bfloat16
 from longsearch.engine.widths import as_decimals, parse_width
-from tests.bench.indexing import batches, load_models, take_turns
-from tests.bench.measuring import read_texts
-from tests.bench.minilm_onnx import missing
 
 FLAGS = ("amx_tile", "avx512_bf16", "avx512_vnni", "avx_vnni", "avx512f", "avx2")
 """The flags of /proc/cpuinfo that decide how fast matrices are multiplied."""
