@@ -123,11 +123,13 @@ def best_of(text: str, spans: Sequence[Span], scores: Sequence[float]) -> Choice
     """Choose the sentence with the highest score, and the one after it if it leads on; None without sentences."""
     if not spans:
         return None
-    weighed = [
-        score - _FURNITURE_COSTS * is_furniture(text[start:stop])
-        for (start, stop), score in zip(spans, scores, strict=True)
-    ]
-    number = int(np.argmax(weighed))
+    number, highest = 0, float("-inf")
+    for at in sorted(range(len(scores)), key=lambda at: -scores[at]):
+        if scores[at] <= highest:
+            break  # what furnishes a page only costs, so no further one can be better
+        weighed = scores[at] - _FURNITURE_COSTS * is_furniture(text[slice(*spans[at])])
+        if weighed > highest:
+            number, highest = at, weighed
     start, stop = spans[number]
     if number + 1 < len(spans) and leads_on(text[start:stop]):
         stop = spans[number + 1][1]

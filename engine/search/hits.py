@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import accumulate, islice
 
 import apsw
 
@@ -17,6 +17,7 @@ from longsearch.engine.store.excerpts import Nearest
 from longsearch.engine.store.records import Outline, PassageRow
 from longsearch.engine.types.results import DocumentHit, PassageHit
 
+_N_CHOSEN = 5
 LEAST_SCORE = 0.005  # a lower score would be shown as 0.00
 
 
@@ -75,7 +76,11 @@ def _passages(
     ]
     languages = [outlines[one.document_id].language for one, *_ in read]
     given = list(zip([text for *_, text in read], languages, strict=True))
-    choices: Sequence[Choice | None] = asked.choose(given) if asked else [None] * len(read)
+    choices: list[Choice | None] = [None] * len(read)
+    if asked is not None:
+        chosen = _chosen(ranked)
+        for number, choice in zip(chosen, asked.choose([given[number] for number in chosen]), strict=True):
+            choices[number] = choice
     hits = iter(
         _passage_hit(outlines[one.document_id], row, text, score, _excerpt(text, language, choice, nearest.get(id_)))
         for (one, id_, score, row, text), language, choice in zip(read, languages, choices, strict=True)
@@ -91,6 +96,17 @@ def _passages(
             )
             for hit in islice(hits, len(one.passages))
         )
+
+
+def _chosen(ranked: Sequence[RankedDocument]) -> list[int]:
+    """The passages, counted over all documents, whose sentence is chosen: each document's first, and the five best.
+
+    To choose takes 2 ms a passage, and a search of ten documents has fifty.
+    """
+    scores = [score for one in ranked for _, score in one.passages]
+    firsts = accumulate([0, *(len(one.passages) for one in ranked)][:-1]) if ranked else ()
+    best = sorted(range(len(scores)), key=lambda number: -scores[number])[:_N_CHOSEN]
+    return sorted({*firsts, *best})
 
 
 def _texts(db: apsw.Connection, ranked: RankedDocument, rows: Mapping[int, PassageRow]) -> list[str]:

@@ -34,7 +34,7 @@ def main() -> None:
     root = Path(sys.argv[1]).resolve()
     encoder = load("app.models.encoders", "app.encoders").open_encoder()
     encoder.encode_query(_QUERIES[0], None)
-    with load("app.folders.indexes").open_pipeline(root, encoder, lambda: False) as (pipeline, _):
+    with load("app.indexing.opening", "app.library").open_pipeline(root, encoder, lambda: False) as (pipeline, _):
         started = time.perf_counter()
         pipeline.read()
         read = time.perf_counter()
