@@ -81,21 +81,19 @@ def _passages(
         chosen = _chosen(ranked)
         for number, choice in zip(chosen, asked.choose([given[number] for number in chosen]), strict=True):
             choices[number] = choice
-    hits = iter(
-        _passage_hit(outlines[one.document_id], row, text, score, _excerpt(text, language, choice, nearest.get(id_)))
-        for (one, id_, score, row, text), language, choice in zip(read, languages, choices, strict=True)
+    lit = (
+        _excerpt(text, language, choice, nearest.get(id_))
+        for (_, id_, _, _, text), language, choice in zip(read, languages, choices, strict=True)
     )
+    found = zip(read, lit, strict=True)
     for one in ranked:
-        scanned, printed = from_ocr.get(one.document_id, ()), labels.get(one.document_id, ())
-        yield tuple(
-            replace(
-                hit,
-                is_ocr=_touches(hit, scanned),
-                page_label=label_of(printed, hit.page),
-                n_pages=len(printed),
-            )
-            for hit in islice(hits, len(one.passages))
-        )
+        outline, printed = outlines[one.document_id], labels.get(one.document_id, ())
+        scanned = from_ocr.get(one.document_id, ())
+        own = [
+            (_passage(row, text, score, outline, printed, scanned), choice)
+            for (_, _, score, row, text), choice in islice(found, len(one.passages))
+        ]
+        yield tuple(hit if choice is None else at_sentence(hit, choice, outline, printed) for hit, choice in own)
 
 
 def _chosen(ranked: Sequence[RankedDocument]) -> list[int]:
@@ -114,19 +112,40 @@ def _texts(db: apsw.Connection, ranked: RankedDocument, rows: Mapping[int, Passa
     return texts.spans(db, ranked.document_id, [(row.start, row.stop) for row in places])
 
 
-def _passage_hit(outline: Outline, row: PassageRow, text: str, score: float, lit: Choice | None) -> PassageHit:
-    if lit is None:
-        middle = (row.start + row.stop) // 2
-        return PassageHit(row.page, outline.heading_at(middle), row.start, row.stop, text, score)
-    start, stop = row.start + lit.start, row.start + lit.stop
+def _passage(
+    row: PassageRow,
+    text: str,
+    score: float,
+    outline: Outline,
+    printed: Sequence[str],
+    scanned: Sequence[tuple[int, int]],
+) -> PassageHit:
+    """A passage at the place of its middle."""
     return PassageHit(
-        outline.page_at(start), outline.heading_at(start), row.start, row.stop, text, score, (start, stop),
-        answer=lit.score,
-    )  # fmt: skip
+        row.page,
+        outline.heading_at((row.start + row.stop) // 2),
+        row.start,
+        row.stop,
+        text,
+        score,
+        is_ocr=any(row.start < stop and start < row.stop for start, stop in scanned),
+        page_label=label_of(printed, row.page),
+        n_pages=len(printed),
+    )
 
 
-def _touches(row: PassageHit, spans: Sequence[tuple[int, int]]) -> bool:
-    return any(row.start < stop and start < row.stop for start, stop in spans)
+def at_sentence(hit: PassageHit, choice: Choice, outline: Outline, printed: Sequence[str]) -> PassageHit:
+    """The passage with this sentence as its excerpt, at the place of the sentence. `printed`: the labels of pages."""
+    start, stop = hit.start + choice.start, hit.start + choice.stop
+    page = outline.page_at(start)
+    return replace(
+        hit,
+        page=page,
+        page_label=label_of(printed, page),
+        heading=outline.heading_at(start),
+        excerpt=(start, stop),
+        answer=choice.score,
+    )
 
 
 def _excerpt(text: str, language: str, choice: Choice | None, nearest: Nearest | None) -> Choice | None:

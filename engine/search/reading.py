@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from longsearch.engine.answers.choosing import best_of
 from longsearch.engine.index.index import Index
-from longsearch.engine.places import label_of
+from longsearch.engine.search.hits import at_sentence
 from longsearch.engine.sentences import Span
 from longsearch.engine.store import documents
+from longsearch.engine.store.records import Outline
 from longsearch.engine.types.results import Answer, PassageHit, SearchResults
 
 # The probability that one of the first five passages answers is that of the highest `answers` + 10 * passage score.
@@ -56,9 +57,9 @@ def read_answers(indexes: Sequence[Index], results: SearchResults, query: str, r
     """
     best = [answer for answer in results.answers(_N_READ) if answer.hit.language in _LANGUAGES]
     readings = reader.read(query, [(answer.passage.text, answer.hit.language) for answer in best])
-    of_root = {str(index.root): index for index in indexes}
+    places = _places(indexes, best)
     read = {
-        id(answer.passage): _passage(answer, reading, of_root[answer.hit.root])
+        id(answer.passage): _passage(answer.passage, reading, *places[answer.hit.root, answer.hit.document_id])
         for answer, reading in zip(best, readings, strict=True)
     }
     hits = tuple(
@@ -67,24 +68,24 @@ def read_answers(indexes: Sequence[Index], results: SearchResults, query: str, r
     return replace(results, hits=hits)
 
 
-def _passage(answer: Answer, reading: Reading, index: Index) -> PassageHit:
-    """The passage with the sentence that the reader chose, and the place of that sentence."""
-    hit, passage = answer.hit, answer.passage
+def _places(indexes: Sequence[Index], best: Sequence[Answer]) -> dict[tuple[str, int], tuple[Outline, Sequence[str]]]:
+    """The outline and the labels of the pages of each document, by root and id."""
+    places: dict[tuple[str, int], tuple[Outline, Sequence[str]]] = {}
+    for index in indexes:
+        root = str(index.root)
+        ids = list({answer.hit.document_id for answer in best if answer.hit.root == root})
+        labels = documents.page_labels(index.db, ids)
+        places |= {(root, id_): (own, labels.get(id_, ())) for id_, own in documents.outlines(index.db, ids).items()}
+    return places
+
+
+def _passage(passage: PassageHit, reading: Reading, outline: Outline, printed: Sequence[str]) -> PassageHit:
+    """The passage at the sentence that the reader chose, with its probability."""
     choice = best_of(passage.text, reading.sentences, reading.scores.tolist())
     if choice is None:
         return passage
-    start, stop = passage.start + choice.start, passage.start + choice.stop
-    outline = documents.outline(index.db, hit.document_id)
-    labels = documents.page_labels(index.db, [hit.document_id]).get(hit.document_id, ())
-    page = outline.page_at(start)
     return replace(
-        passage,
-        excerpt=(start, stop),
-        answer=choice.score,
-        page=page,
-        page_label=label_of(labels, page),
-        heading=outline.heading_at(start),
-        probability=probability(reading.answers, passage.score),
+        at_sentence(passage, choice, outline, printed), probability=probability(reading.answers, passage.score)
     )
 
 
