@@ -1,6 +1,6 @@
 """Prints the results of a search as text, JSON or records: all of the commands that find documents print them here.
 
-Of a passage a person sees the part that answers; of the metadata, what tells documents apart.
+Text shows the part of a passage that answers, and the metadata that tell documents apart.
 """
 
 import json

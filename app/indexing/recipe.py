@@ -66,7 +66,7 @@ class Outcome:
     """What came of a job."""
 
     summary: ReadSummary
-    """What was read. Its problems are everything that a person should know."""
+    """The summary of the reading. Its problems are all that a person should know."""
     is_complete: bool
     """Whether nothing is left to read."""
     retry_in_s: float | None

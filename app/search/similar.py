@@ -99,7 +99,7 @@ def _merged(
     without: bytes = b"",
     find: Find | None = None,
 ) -> SearchResults:
-    """What is nearest to the vector for each folder, each once; `without`: the hash of a document to leave out.
+    """The documents nearest to each folder's vector, each once; `without`: the hash of a document to leave out.
 
     Folders whose index was made with another model are left out, and the note names them. Raises LongsearchError if
     all are.

@@ -50,7 +50,7 @@ _USUAL_IDF = 5.0  # of a content word that one passage in 150 holds
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """What is asked of some indexes."""
+    """A query to some indexes, with its mode and its limits."""
 
     query: Query
     mode: SearchMode

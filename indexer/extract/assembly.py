@@ -89,7 +89,7 @@ class PdfParts:
     scanned: set[int] = field(default_factory=set)
     """0-based index of each page that OCR could read."""
     inside: list[Inside] = field(default_factory=list)
-    """What lies in the file and on no page."""
+    """The parts of the file that lie on no page."""
     lost_inside: str = ""
     """Why the rest of that could not be read, or ""."""
 

@@ -44,7 +44,7 @@ def path_of(index: Path, kind: str, token: str) -> Path:
 
 
 class Segments:
-    """The segments of an index at one moment. What is asked for is read once."""
+    """The segments of an index at one moment. Each part is read once, when it is first asked for."""
 
     def __init__(self, db: apsw.Connection) -> None:
         self.db = db

@@ -32,7 +32,7 @@ class CutTexts:
     """Contexts as tokens and sentences."""
 
     tokens: NDArray[np.uint16]
-    """Of all contexts, one after another."""
+    """The tokens of all contexts, one after another."""
     offsets: NDArray[np.int32]
     """The character at which each token begins, in its context."""
     sentence_start: NDArray[np.int32]

@@ -37,7 +37,7 @@ class Plan:
     shares: Shares
     """What a batch is made of."""
     seed: int = 0
-    """Of all random draws."""
+    """The seed of all random draws."""
     rate: float = 1.0
     """A factor of all learning rates."""
     measure: int = 100_000

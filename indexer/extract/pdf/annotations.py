@@ -1,7 +1,7 @@
 """Find what lies on a page of a PDF beside its own text: values of forms, typed-on text, notes, comments, pinned files.
 
 pdfium's interface is used, not pypdf's: the page is open in it already, and it knows fields that inherit their value.
-What is hidden, and passwords, are left out. Loads no page: the caller has it.
+Hidden annotations and passwords are left out. Loads no page: the caller has it.
 """
 
 from collections.abc import Callable, Iterator
@@ -65,7 +65,7 @@ class Pinned:
 
 @dataclass(slots=True)
 class Beside:
-    """What lies on one page beside its own text."""
+    """The texts on a page beside its own."""
 
     typed: list[Typed] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)

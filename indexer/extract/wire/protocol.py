@@ -86,7 +86,7 @@ class Page:
     ocr_s: float = 0.0
     """The seconds that OCR took; 0 if the lines were in the cache."""
     beside: tuple[str, ...] = ()
-    """What lies beside the page's text, a line each: notes, comments, and values of fields if the page has no text."""
+    """The texts beside the page's own, a line each: notes, comments, and values of fields if the page has no text."""
     label: str = ""
     """The page's number or name as it is printed, such as "iv"; "" if the file does not say it."""
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 _MARKS = {"sup": "^", "sub": "_", "lim": "_", "deg": "√"}
-"""What stands before a part: x^2."""
+"""The sign before a part of a formula: x^2."""
 _PARTS = frozenset({"num", "den", "sup", "sub", "lim", "deg"})
 _DEFAULTS = {"nary": {"chr": "∫"}, "d": {"begChr": "(", "endChr": ")", "sepChr": "|"}, "rad": {}, "f": {}, "m": {}}
 """Element -> the characters that it has unless the formula names others."""
