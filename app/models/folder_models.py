@@ -58,8 +58,12 @@ def own_model(root: Path) -> str | None:
     return None if choice.get("follows") and choice["model"] == chosen_model() else str(choice["model"])
 
 
-def token_table(root: Path) -> "TokenTable | None":
-    """Return the token table of a root's model; None if the model is not here, or if only torch can read it."""
+@lru_cache(maxsize=16)
+def token_table(root: Path, fingerprint: str) -> "TokenTable | None":
+    """Return the token table of a root's model; None if the model is not here, or if only torch can read it.
+
+    `fingerprint`: that of the index. While it is the same, no file is read again to see which model is in use.
+    """
     return _token_table(folder_model(root).model)
 
 

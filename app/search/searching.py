@@ -11,12 +11,11 @@ from longsearch.app.search.query_vectors import VectorsOfQuery, VectorSource, ve
 from longsearch.app.search.scope import OpenFolders, Scope, opened
 from longsearch.engine.completions import Completion
 from longsearch.engine.errors import LongsearchError
-from longsearch.engine.query_language.query import Given, folders_named, parse, unfinished
+from longsearch.engine.query_language.query import Given, Query, folders_named, parse, unfinished
 from longsearch.engine.search import searcher, spelling
 from longsearch.engine.search.completion import complete
 from longsearch.engine.search.reading import read_answers
 from longsearch.engine.search.searcher import SearchRequest
-from longsearch.engine.search.spelling import FEW
 from longsearch.engine.types.results import SearchMode, SearchResults
 
 if TYPE_CHECKING:
@@ -54,7 +53,12 @@ def search(scope: Scope, asked: Question, source: VectorSource) -> SearchResults
     Raises QueryError for a name that no folder has, and LongsearchError if no folder can be searched.
     """
     with opened(scope.admitted(folders_named(asked.text, asked.also))) as found:
-        query = parse(asked.text, asked.prefix_last, found.fields, asked.also)
+        query, meant = parse(asked.text, asked.prefix_last, found.fields, asked.also), ""
+        if asked.mode is not SearchMode.MEANING and not asked.literal and not query.is_listing:
+            meant = _corrected(found, query)
+        if meant:
+            query = parse(meant, asked.prefix_last, found.fields, asked.also)
+            query = replace(query, notes=(f'showing results for "{meant}"', *query.notes))
         query = replace(query, files=replace(query.files, under=scope.under))
         made = VectorsOfQuery()
         if asked.mode is not SearchMode.WORDS and not query.is_listing:
@@ -62,16 +66,10 @@ def search(scope: Scope, asked: Question, source: VectorSource) -> SearchResults
         table = None if query.is_listing or asked.prefix_last else _table(found)
         request = SearchRequest(query, asked.mode, made.of_each, asked.k, asked.explain, table)
         results = searcher.search(found.indexes, request)
-        is_doubtful = not asked.literal and min(results.n_with.values(), default=FEW + 1) <= FEW
-        meant = _corrected(found, results) if is_doubtful else ""
-        if asked.read and not meant and (reader := _reader()):
+        if asked.read and (reader := _reader()):
             results = read_answers(found.indexes, results, query.meaning, reader)
         results = found.named(results, made.notes)
-    if meant:
-        mended = search(scope, replace(asked, text=meant, literal=True), source)
-        note = "; ".join(filter(None, (f'showing results for "{meant}"', mended.note)))
-        return replace(mended, query=results.query, corrected=meant, note=note)
-    return replace(results, instruction=asked.instruction, vector_ms=made.took_ms)
+    return replace(results, query=asked.text, corrected=meant, instruction=asked.instruction, vector_ms=made.took_ms)
 
 
 @lru_cache(maxsize=1)
@@ -81,19 +79,19 @@ def _reader() -> "Reader | None":
     return Reader.shipped()
 
 
-def _corrected(found: OpenFolders, results: SearchResults) -> str:
+def _corrected(found: OpenFolders, query: Query) -> str:
     """The query that was meant, if a word that hardly any passage holds is a typing error; or ""."""
-    table = _table(found)
 
     def is_word(word: str) -> bool:  # the model knows a common word as one piece, though these documents lack it
-        return table is not None and len(table.tokenize(word.lower()).ids) == 1
+        table = _table(found)
+        return table is not None and len(table.pieces([word.lower()])[0]) == 1
 
-    return spelling.corrected(found.indexes, results, found.fields, is_word)
+    return spelling.corrected(found.indexes, query, found.fields, is_word)
 
 
 def _table(found: OpenFolders) -> "TokenTable | None":
     """The token table of the first folder's model: it compares words, so one model serves all folders."""
-    return token_table(Path(found.parts[0][0].root))
+    return token_table(Path(found.parts[0][0].root), found.indexes[0].fingerprint)
 
 
 def complete_query(scope: Scope, typed: str) -> Completion:

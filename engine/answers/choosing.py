@@ -4,6 +4,8 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain, islice
 from typing import Protocol
 
 import numpy as np
@@ -26,6 +28,9 @@ _FURNITURE_COSTS = 0.3  # as much as lies between a sentence on the subject and 
 _LEADS_ON = re.compile(r"[:：]\s*$")
 _ENDED = re.compile(r"[.!?…。！？؟।॥።][\"'”’»)\]」』）]*\s*$")
 _HEADING_WORDS = 12
+_sentences = lru_cache(512)(cut_sentences)
+"""Kept because the app asks by words and then by both, and a person asks again with another word: most passages are
+the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +62,9 @@ class Table(Protocol):
 
     def tokenize(self, text: str) -> Pieces:
         """The pieces of a text."""
+
+    def pieces(self, sentences: Sequence[str]) -> list[list[int]]:
+        """The ids of the pieces of each sentence."""
 
     def rows(self, ids: NDArray[np.int64]) -> Vectors:
         """(n, dim): the unit vectors of these pieces (n,)."""
@@ -92,31 +100,25 @@ class Asked:
 
         A sentence that ends with a colon and a heading bring the sentence after them.
         """
-        cut = [cut_sentences(text, language) for text, language in passages]
-        tokens = [self.table.tokenize(text) for text, _ in passages]
-        near = self._nearness(tokens)
+        cut = [_sentences(text, language) for text, language in passages]
+        scores = iter(
+            self._scores([text[slice(*span)] for (text, _), own in zip(passages, cut, strict=True) for span in own])
+        )
         return [
-            best_of(text, spans, _scores(self, one, own, spans))
-            for (text, _), spans, one, own in zip(passages, cut, near, tokens, strict=True)
+            best_of(text, spans, list(islice(scores, len(spans))))
+            for (text, _), spans in zip(passages, cut, strict=True)
         ]
 
-    def _nearness(self, tokens: Sequence[Pieces]) -> list[Vectors]:
-        """(pieces of the query, pieces) of each passage: their cosines. All passages in one product."""
-        whole = np.concatenate([own.ids for own in tokens]) if tokens else np.empty(0, np.int64)
-        if not len(whole):
-            return [np.empty((len(self.vectors), 0), np.float32) for _ in tokens]
-        unique, where = np.unique(whole, return_inverse=True)
-        near = (self.vectors @ self.table.rows(unique).T)[:, where]
-        return np.split(near, np.cumsum([len(own.ids) for own in tokens])[:-1], axis=1)
-
-
-def _scores(asked: Asked, near: Vectors, tokens: Pieces, spans: Sequence[Span]) -> list[float]:
-    """The score of each sentence; -1 for one without pieces of its own."""
-    borders = np.searchsorted(tokens.starts, [at for span in spans for at in span]).reshape(-1, 2)
-    return [
-        float(asked.weights @ near[:, first:last].max(axis=1)) if first < last else -1.0
-        for first, last in borders.tolist()
-    ]
+    def _scores(self, sentences: Sequence[str]) -> list[float]:
+        """The score of each sentence; -1 for one without pieces. All sentences in one product."""
+        pieces = self.table.pieces(sentences)
+        scores, lengths = np.full(len(pieces), -1.0), np.array(list(map(len, pieces)), np.int64)
+        has_pieces, starts = lengths > 0, np.cumsum(lengths) - lengths
+        if has_pieces.any():
+            unique, where = np.unique(np.fromiter(chain.from_iterable(pieces), np.int64), return_inverse=True)
+            near = (self.vectors @ self.table.rows(unique).T)[:, where]  # (pieces of the query, pieces)
+            scores[has_pieces] = self.weights @ np.maximum.reduceat(near, starts[has_pieces], axis=1)
+        return scores.tolist()
 
 
 def best_of(text: str, spans: Sequence[Span], scores: Sequence[float]) -> Choice | None:
@@ -136,11 +138,16 @@ def best_of(text: str, spans: Sequence[Span], scores: Sequence[float]) -> Choice
     return Choice(start, stop, scores[number])
 
 
+@lru_cache(1024)
 def overlapping(text: str, language: str, excerpt: Span) -> Span:
     """Return the sentence of a passage that shares most with an excerpt (start, stop): where no table can choose."""
-    spans = cut_sentences(text, language)
     start, stop = excerpt
-    return max(spans, key=lambda span: min(span[1], stop) - max(span[0], start), default=excerpt)
+
+    def shared(span: Span) -> int:
+        return min(span[1], stop) - max(span[0], start)
+
+    best = max(cut_sentences(text, language, excerpt), key=shared, default=excerpt)
+    return best if shared(best) > 0 else max(cut_sentences(text, language), key=shared, default=excerpt)
 
 
 def leads_on(sentence: str) -> bool:

@@ -33,7 +33,8 @@ class Index:
         self.model = vectors.model_of(meta)
         """Fingerprint and dimension of the vectors, or None before a model is in use."""
         self.fingerprint = self.model[0] if self.model else ""
-        self._files = filter_cache.FilesVersion.of(db, meta)
+        self.files_version = filter_cache.FilesVersion.of(db, meta)
+        """Another one after every change of the files, and with it of the words."""
         self.excerpt_weight = vectors.weight_of_excerpts(meta)
         """The share of the nearest excerpt in a passage's score by meaning."""
 
@@ -62,7 +63,7 @@ class Index:
     @cached_property
     def n_documents(self) -> int:
         """The number of documents."""
-        return filter_cache.n_documents(self.db, self._files)
+        return filter_cache.n_documents(self.db, self.files_version)
 
     @cached_property
     def n_waiting(self) -> int:
@@ -76,7 +77,7 @@ class Index:
 
     def documents_where(self, wanted: filter_cache.FileTests) -> NDArray[np.int64]:
         """The documents of the files that pass `wanted`, ascending."""
-        return filter_cache.documents_where(self.db, self._files, wanted)
+        return filter_cache.documents_where(self.db, self.files_version, wanted)
 
     def progress(self) -> IndexProgress:
         """The progress of indexing."""

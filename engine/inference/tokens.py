@@ -6,6 +6,7 @@ before a single space between a visible ASCII character and an ASCII letter.
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
+from tokenizers.pre_tokenizers import BertPreTokenizer, Metaspace
 
 from longsearch.engine.errors import ModelError
 from longsearch.engine.models.hub import WORLD_VOCABULARY, tokenizer_file
@@ -72,13 +74,29 @@ class TextTokenizer:
         """One more than the largest token id."""
         return max(self.tokenizer.get_vocab(with_added_tokens=True).values(), default=-1) + 1
 
+    @property
+    def cuts_at_white_space(self) -> bool:
+        """Whether the tokens of a word are the same wherever it stands, so that words can be tokenised one by one."""
+        return isinstance(self.tokenizer, Tokenizer) and isinstance(
+            self.tokenizer.pre_tokenizer, BertPreTokenizer | Metaspace
+        )
+
     def tokenize(self, text: str) -> TokenizedText:
         """Return the tokens of `text`, without long runs of one punctuation token (see `without_runs`).
 
         Reads each lone surrogate, which no tokenizer accepts, as U+FFFD.
         """
-        ids: list[NDArray[np.int64]] = []
-        starts: list[NDArray[np.int64]] = []
+        return without_runs(text, *self._encoded(text))
+
+    def ids_of_words(self, words: Sequence[str]) -> list[list[int]]:
+        """Return the token ids of each word, a text without white space, if `cuts_at_white_space`."""
+        ids, starts = self._encoded(" ".join(words))
+        ends = np.cumsum([len(word) + 1 for word in words])  # a space belongs to the word after it, with its token
+        return [own.tolist() for own in np.split(ids, np.searchsorted(starts, ends[:-1] - 1))]
+
+    def _encoded(self, text: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """(ids, offset of the first character of each)."""
+        ids, starts = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
         for start, stop in pieces(text):
             piece = text[start:stop].encode("utf-8", "surrogatepass").decode("utf-8", "replace")
             if len(piece) != stop - start:  # a lone surrogate became several U+FFFD: replace each by one
@@ -86,9 +104,7 @@ class TextTokenizer:
             encoding = self.tokenizer.encode(piece, add_special_tokens=False)
             ids.append(np.array(encoding.ids, dtype=np.int64))
             starts.append(_first_characters(piece, encoding.offsets) + start)
-        if not ids:
-            return TokenizedText(np.empty(0, np.int64), np.empty(0, np.int64), text)
-        return without_runs(text, np.concatenate(ids), np.concatenate(starts))
+        return np.concatenate(ids), np.concatenate(starts)
 
 
 def without_runs(text: str, ids: NDArray[np.int64], starts: NDArray[np.int64]) -> TokenizedText:

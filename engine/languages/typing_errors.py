@@ -37,11 +37,6 @@ def codes_of(text: str) -> NDArray[np.uint32]:
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
 
 
-def n_allowed(word: str) -> int:
-    """How many errors a word of this length may have: none below four letters, one below eight, else two."""
-    return 0 if len(word) < 4 else 1 if len(word) < 8 else 2
-
-
 def n_errors(typed: str, words: Letters, most: int) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
     """(errors in `typed`, errors in that beginning of it which is nearest), (n,) each, for each of these words.
 

@@ -9,39 +9,38 @@ from longsearch.engine.index.index import Index
 from longsearch.engine.index.lookup import Lookup, expressions
 from longsearch.engine.languages.analysis import folded
 from longsearch.engine.languages.scripts import SPACED_WORD, UNSPACED_RUN
-from longsearch.engine.languages.typing_errors import n_allowed
-from longsearch.engine.query_language.query import with_words
+from longsearch.engine.query_language.query import Query, in_languages, with_words
 from longsearch.engine.store import languages
-from longsearch.engine.types.results import SearchResults, Term
+from longsearch.engine.store.segments.filter_cache import FilesVersion
+from longsearch.engine.types.results import Term
 
-FEW = 5
-"""A word that more passages hold is typed as it is meant."""
+_FEW = 5  # a word that more passages hold is typed as it is meant
 _TIMES_RARER = 100
+_MOST_KEPT = 64
+_kept: dict[tuple[tuple[FilesVersion, ...], str, int], str] = {}
 _EDGE = re.compile(r"^[\W_]+|[\W_]+$")
 
 
-def corrected(
-    indexes: Sequence[Index], results: SearchResults, fields: frozenset[str], is_word: Callable[[str], bool]
-) -> str:
-    """The query of these results with the words that were meant, or "" if none was mistyped.
+def corrected(indexes: Sequence[Index], query: Query, fields: frozenset[str], is_word: Callable[[str], bool]) -> str:
+    """The query with the words that were meant, or "" if none was mistyped.
 
     Words with digits, all capitals or capitals inside are names, and stay. So does what `is_word` knows.
     """
+    spoken = languages.joined([index.spoken for index in indexes])
+    terms = in_languages(query, spoken.codes).words
+    words = {term.text: _EDGE.sub("", term.text) for term in terms if not term.is_prefix}
+    doubtful = [text for text, word in words.items() if _may_be_mistyped(word) and not is_word(word)]
     meant: dict[str, str] = {}
-    for term in results.lit:
-        word, n = _EDGE.sub("", term.text), results.n_with.get(term.text)
-        if n is None or n > FEW or not _may_be_mistyped(word, term) or is_word(word):
-            continue
-        if near := _meant(indexes, word, n):
-            meant[word] = _as_cased(near, word)
-    text = with_words(results.query, meant, fields) if meant else results.query
-    return "" if text == results.query else text
+    for text, n in _n_passages_with(indexes, doubtful).items():
+        if n <= _FEW and (near := _meant(indexes, words[text], n)):
+            meant[words[text]] = _as_cased(near, words[text])
+    mended = with_words(query.text, meant, fields) if meant else query.text
+    return "" if mended == query.text else mended
 
 
-def _may_be_mistyped(word: str, term: Term) -> bool:
+def _may_be_mistyped(word: str) -> bool:
     return (
-        not (term.is_phrase or term.is_prefix)
-        and n_allowed(word) > 0
+        n_allowed(word) > 0
         and SPACED_WORD.fullmatch(word) is not None
         and not UNSPACED_RUN.search(word)
         and not any(map(str.isdigit, word))
@@ -50,7 +49,19 @@ def _may_be_mistyped(word: str, term: Term) -> bool:
 
 
 def _meant(indexes: Sequence[Index], word: str, n_with: int) -> str:
-    """The word of the indexes that was meant by `word`, which `n_with` passages hold; or ""."""
+    """The word of the indexes that was meant by `word`, which `n_with` passages hold; or "".
+
+    The last answers are kept: a person who types on asks again at every key.
+    """
+    key = tuple(index.files_version for index in indexes), word, n_with
+    if key not in _kept:
+        if len(_kept) >= _MOST_KEPT:
+            _kept.clear()
+        _kept[key] = _nearest(indexes, word, n_with)
+    return _kept[key]
+
+
+def _nearest(indexes: Sequence[Index], word: str, n_with: int) -> str:
     most = 1 if n_with else n_allowed(word)
     errors: dict[str, int] = {}
     least = max(1, _TIMES_RARER * n_with // len(indexes))
@@ -74,6 +85,11 @@ def _n_passages_with(indexes: Sequence[Index], words: Sequence[str]) -> Mapping[
     asked = Lookup(tuple(expressions(map(Term, words), spoken)), (), ())
     figures = pooled([index.backend.words(asked, index.n_documents).statistics for index in indexes])
     return dict(zip(words, figures.n_passages_with, strict=True))
+
+
+def n_allowed(word: str) -> int:
+    """How many errors a word of this length may have: none below four letters, one below eight, else two."""
+    return 0 if len(word) < 4 else 1 if len(word) < 8 else 2
 
 
 def _undoubled(word: str) -> str:

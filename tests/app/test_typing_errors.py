@@ -15,10 +15,15 @@ from longsearch.app.paths import index_path
 from longsearch.app.search import searching
 from longsearch.app.search.scope import Scope
 from longsearch.app.search.searching import Question, search
+from longsearch.engine.index.index import Index
 from longsearch.engine.index.opening import open_index
-from longsearch.engine.languages.typing_errors import Letters, n_allowed, n_errors
+from longsearch.engine.languages.typing_errors import Letters, n_errors
 from longsearch.engine.query_language.query import with_words
+from longsearch.engine.search.searcher import SearchRequest
+from longsearch.engine.search.spelling import n_allowed
+from longsearch.engine.store import dictionary
 from longsearch.engine.store.segments import upkeep
+from longsearch.engine.store.segments.files import Segments
 from longsearch.engine.store.store import Store
 from longsearch.engine.types.results import SearchMode, SearchResults
 from tests.app.made_folders import MODEL, make_folder, toward
@@ -38,7 +43,7 @@ def root(home: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyP
     """A folder with segments and without; no model says what a common word is."""
     if request.param:
         monkeypatch.setattr(upkeep, "LEAST_PASSAGES", 1)
-    monkeypatch.setattr(searching, "token_table", lambda _: None)
+    monkeypatch.setattr(searching, "token_table", lambda *_: None)
     made = make_folder(home / "papers", TEXTS)
     with Store.open(index_path(made)) as store:
         store.tidy()
@@ -108,10 +113,10 @@ def test_a_word_that_is_still_being_typed_does_not_change(root: Path) -> None:
 
 def test_a_word_that_the_model_knows_does_not_change(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Pieces:
-        def tokenize(self, text: str) -> object:
-            return type("Tokenized", (), {"ids": [1] if text == "tunes" else [1, 2]})
+        def pieces(self, sentences: Sequence[str]) -> list[list[int]]:
+            return [[1] if text == "tunes" else [1, 2] for text in sentences]
 
-    monkeypatch.setattr(searching, "token_table", lambda _: Pieces())
+    monkeypatch.setattr(searching, "token_table", lambda *_: Pieces())
     assert asked(root, "tunes ", prefix_last=True).corrected == ""
     assert asked(root, "tunel ", prefix_last=True).corrected == "tunnel "
 
@@ -119,7 +124,7 @@ def test_a_word_that_the_model_knows_does_not_change(root: Path, monkeypatch: py
 def test_a_word_that_hardly_any_passage_holds_gives_way_to_a_near_one_that_is_common(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(searching, "token_table", lambda _: None)
+    monkeypatch.setattr(searching, "token_table", lambda *_: None)
     texts = {f"{n}.md": f"The keeper will receive box {n} of the harbour." for n in range(100)}
     made = make_folder(home / "papers", {**texts, "odd.md": "They recieve nothing and the harbor is Meier's."})
     assert asked(made, "recieve").corrected == "receive"
@@ -127,18 +132,45 @@ def test_a_word_that_hardly_any_passage_holds_gives_way_to_a_near_one_that_is_co
     assert asked(few, "recieve").corrected == ""
 
 
-def test_the_meaning_is_that_of_the_corrected_query(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(searching, "token_table", lambda _: None)
+def test_a_mistyped_query_is_encoded_and_ranked_once_as_it_was_meant(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(searching, "token_table", lambda *_: None)
     made = make_folder(home / "papers", TEXTS, [toward(1, n) for n in range(len(TEXTS))])
     encoded: list[str] = []
+    ranked: list[str] = []
+    rank = searching.searcher.search
+
+    def counted(indexes: Sequence[Index], request: SearchRequest) -> SearchResults:
+        ranked.append(request.query.text)
+        return rank(indexes, request)
 
     def source(text: str, instruction: str | None) -> QueryVector:
         encoded.append(text)
         return QueryVector(toward(1), MODEL, 1.0)
 
+    monkeypatch.setattr(searching.searcher, "search", counted)
     results = search(Scope.of(made), Question("bycicles tunel", SearchMode.HYBRID), source)
-    assert encoded == ["bycicles tunel", "bicycles tunnel"]
+    assert encoded == ranked == ["bicycles tunnel"]
     assert first(results) == "bicycles.md"
+
+
+def test_the_words_near_a_mistyped_one_are_looked_for_once(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked_of: list[str] = []
+    look = dictionary.words_near
+
+    def counted(segments: Segments, typed: str, most: int, least: int) -> dict[str, int]:
+        asked_of.append(typed)
+        return look(segments, typed, most, least)
+
+    monkeypatch.setattr(dictionary, "words_near", counted)
+    for typed in ("tunel ", "tunel br", "tunel bridge"):
+        assert asked(root, typed, prefix_last=True).corrected.startswith("tunnel")
+    assert asked_of == ["tunel"]
+    with Store.open(index_path(root)) as store:
+        store.forget(["miete.md"])
+    assert asked(root, "tunel").corrected == "tunnel"
+    assert asked_of == ["tunel", "tunel"]
 
 
 def test_the_command_says_what_it_searched_for(root: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,6 +1,7 @@
 """The sentence that answers is chosen by late interaction; what only furnishes a page is passed over."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +13,8 @@ from numpy.typing import NDArray
 from longsearch.engine.answers.choosing import COMMON_WEIGHT, Asked, is_furniture, leads_on, overlapping
 from longsearch.engine.answers.token_table import TokenTable
 from longsearch.engine.arrays import Vectors
+from longsearch.engine.inference.tokens import TextTokenizer
+from longsearch.engine.models.hub import shipped_model
 from longsearch.engine.sentences import cut_sentences
 
 QUESTION = "when should bees be fed sugar"
@@ -36,6 +39,9 @@ class WordTable:
         found = list(re.finditer(r"\w+", text))
         ids = [sum(map(ord, match[0].casefold())) % 997 for match in found]
         return Words(np.array(ids, np.int64), np.array([match.start() for match in found], np.int64))
+
+    def pieces(self, sentences: Sequence[str]) -> list[list[int]]:
+        return [self.tokenize(sentence).ids.tolist() for sentence in sentences]
 
     def rows(self, ids: NDArray[np.int64]) -> Vectors:
         rows = np.stack([np.random.default_rng(id_).normal(size=16) for id_ in ids.tolist()]).astype(np.float32)
@@ -135,3 +141,37 @@ def test_the_bundled_table_gives_unit_vectors_without_torch() -> None:
     rows = table.rows(ids)
     assert np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-3)
     assert (rows[0] == rows[-1]).all()
+
+
+SENTENCES = (
+    "The bees' honey-flow (March, 12.5 %) … doesn't begin -- at all!",
+    "Die Kündigungsfrist beträgt drei\u00a0Monate; Straße, Öl und ﬁn.",
+    "Договоры садовников были подписаны\tобеими сторонами.",
+    "庭師の契約は双方が署名し、町の家に保管された。東大寺には大仏がある。",
+    "계약서는 정원사가 서명했다.  สวนมีต้นไม้ ما هي المدة؟ מה משך החוזה",
+    "a\u200bb \u2581c x\ufeffy \u0301d \ud800e 🐝🏽 ..... . .. ... [UNK] [SEP] ½ e\u0301",
+)
+
+
+@pytest.mark.parametrize("name", ["bundled", "multilingual"])
+def test_the_pieces_of_words_are_those_of_the_sentence(name: str) -> None:
+    table = TokenTable.open("bundled", TextTokenizer.load(shipped_model(name)))
+    assert table is not None
+
+    @given(st.lists(st.one_of(st.sampled_from(SENTENCES), st.text(max_size=20)), max_size=4))
+    def holds(sentences: list[str]) -> None:
+        for sentence, ids in zip(sentences, table.pieces(sentences), strict=True):
+            assert set(ids) == set(table.tokenize(sentence).ids.tolist()), sentence
+
+    holds()
+
+
+def test_a_word_is_cut_into_pieces_once() -> None:
+    table = TokenTable.open("bundled")
+    assert table is not None
+    asked_for: list[str] = []
+    cut = table._tokenizer.ids_of_words
+    table._tokenizer.ids_of_words = lambda words: asked_for.extend(words) or cut(words)  # type: ignore[method-assign,func-returns-value]
+    table.pieces(["bees feed bees", "feed honey"])
+    table.pieces(["honey bees"])
+    assert asked_for == ["bees", "feed", "honey"]
