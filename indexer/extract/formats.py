@@ -87,10 +87,13 @@ FORMAT_OF_SUFFIX = {
     ".potm": Format.SLIDES,
     ".odt": Format.OPEN_DOCUMENT,
     ".odp": Format.OPEN_DOCUMENT,
+    ".odg": Format.OPEN_DOCUMENT,
     ".ott": Format.OPEN_DOCUMENT,
     ".otp": Format.OPEN_DOCUMENT,
+    ".otg": Format.OPEN_DOCUMENT,
     ".fodt": Format.OPEN_DOCUMENT,
     ".fodp": Format.OPEN_DOCUMENT,
+    ".fodg": Format.OPEN_DOCUMENT,
     ".ods": Format.SHEETS,
     ".ots": Format.SHEETS,
     ".fods": Format.SHEETS,
@@ -125,9 +128,12 @@ FORMAT_OF_SUFFIX = {
     ".zip": Format.ARCHIVE,
     ".tar": Format.ARCHIVE,
     ".tgz": Format.ARCHIVE,
-    ".tar.gz": Format.ARCHIVE,
+    ".tbz": Format.ARCHIVE,
+    ".tbz2": Format.ARCHIVE,
+    ".txz": Format.ARCHIVE,
 }
-
+PACKED = (".gz", ".bz2", ".xz")
+"""Suffixes of one packed file. The suffix before it is that of its format: `.tar.gz`, `.txt.xz`."""
 
 _READER_VERSIONS = {
     Format.PDF: 1,
@@ -170,9 +176,14 @@ def format_of(name: bytes | str) -> Format | None:
     suffix = _suffix(name)
     if suffix in _adapters:
         return Format.ADAPTED
-    if suffix == ".gz":  # the suffix before it says what is packed: only archives are unpacked
-        suffix = _suffix(os.fsdecode(name)[: -len(suffix)]) + suffix
+    if suffix in PACKED:  # the suffix before it says what is packed
+        return Format.ARCHIVE if is_readable(unpacked_name(os.fsdecode(name))) else None
     return FORMAT_OF_SUFFIX.get(suffix)
+
+
+def unpacked_name(name: str) -> str:
+    """Return a packed file's name before it was packed: notes.txt of notes.txt.gz."""
+    return name[: -len(suffix)] if (suffix := _suffix(name)) in PACKED else name
 
 
 def _suffix(name: bytes | str) -> str:

@@ -4,9 +4,11 @@ pdfium's interface is used, not pypdf's: the page is open in it already, and it 
 Hidden annotations and passwords are left out. Loads no page: the caller has it.
 """
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Container, Iterator
 from ctypes import POINTER, c_ulong, cast, create_string_buffer
 from dataclasses import dataclass, field
+from html import unescape
 from typing import Any
 
 import pypdfium2.raw as pdfium_c
@@ -35,6 +37,7 @@ _CHOICES = frozenset({pdfium_c.FPDF_FORMFIELD_COMBOBOX, pdfium_c.FPDF_FORMFIELD_
 _NO_VALUES = frozenset({pdfium_c.FPDF_FORMFIELD_PUSHBUTTON, pdfium_c.FPDF_FORMFIELD_SIGNATURE})
 _PLAIN_TICKS = frozenset({"", "yes", "on", "1", "0", "x", "true", "ja", "oui", "checked"})
 """Values of ticked boxes that say no more than that they are ticked."""
+_MARK = re.compile("<[^>]*>")
 TICK = "[x]"
 
 
@@ -74,14 +77,17 @@ class Beside:
     n_characters: int = 0
 
 
-def beside(page: Any, index: int, text_page: Any, form: Any) -> Beside:
-    """Return what lies beside the text of an open page; `form` is pdfium's handle of the form, or None."""
+def beside(page: Any, index: int, text_page: Any, form: Any, unseen: Container[int] = ()) -> Beside:
+    """Return what lies beside the text of an open page; `form` is pdfium's handle of the form, or None.
+
+    `unseen`: numbers of annotations in layers that are off.
+    """
     found = Beside()
     for number in range(min(pdfium_c.FPDFPage_GetAnnotCount(page), _MAX_ANNOTATIONS)):
         annotation = pdfium_c.FPDFPage_GetAnnot(page, number)
         if not annotation:
             continue
-        if not pdfium_c.FPDFAnnot_GetFlags(annotation) & _UNSEEN:
+        if number not in unseen and not pdfium_c.FPDFAnnot_GetFlags(annotation) & _UNSEEN:
             _take(found, annotation, index, text_page, form)
         pdfium_c.FPDFPage_CloseAnnot(annotation)
         if found.n_characters > _MAX_CHARACTERS:
@@ -98,7 +104,7 @@ def _take(found: Beside, annotation: Any, index: int, text_page: Any, form: Any)
         return
     if kind in _NO_COMMENTS:
         return
-    contents = clean_block(_entry(annotation, b"Contents").replace("\r", "\n"))
+    contents = clean_block((_entry(annotation, b"Contents") or _rich_text(annotation)).replace("\r", "\n"))
     found.n_characters += len(contents)
     if kind == pdfium_c.FPDF_ANNOT_FREETEXT:
         found.typed += [_placed(annotation, contents, "")] if contents else []
@@ -110,6 +116,11 @@ def _take(found: Beside, annotation: Any, index: int, text_page: Any, form: Any)
         found.notes.append(
             f"{_kind_of_note(annotation, kind, text_page)}{f' by {author}' if author else ''}: {contents}"
         )
+
+
+def _rich_text(annotation: Any) -> str:
+    """Return the words of a note that has them with marks alone."""
+    return " ".join(unescape(_MARK.sub(" ", _entry(annotation, b"RC"))).split())
 
 
 def _kind_of_note(annotation: Any, kind: int, text_page: Any) -> str:

@@ -1,7 +1,8 @@
 """Tell text from the garbage of plain letters that a font makes whose numbers are no letters, and repair it. Pure.
 
 Such a font shows "The court" for the glyphs 55 75 72 …, which pass for "7KH": each number is 29 below its letter, since
-fonts begin with a space as glyph 3. Other programs write the two bytes of each letter in the wrong order.
+fonts begin with a space as glyph 3. Other programs write the two bytes of each letter in the wrong order. Fonts of
+symbols have their letters from U+F020 on.
 """
 
 import re
@@ -25,6 +26,8 @@ _LEAST_LETTERS, _LEAST_TO_REFUSE = 40, 200
 _VOWELS = b"aeiouy"
 _NOT_LETTERS = bytes(set(range(128)) - set(range(ord("a"), ord("z") + 1)))
 _SWAPPED = re.compile("[" + "".join(chr(code << 8) for code in range(0x20, 0x7F)) + "]")
+_FIRST_SYMBOL = 0xF000
+_SYMBOLS = re.compile("[\uf020-\uf07e]")
 _FEW_VOWELS, _NO_VOWELS = 0.24, 0.12
 """Shares of vowels among letters. Text of 20 languages has 0.3 to 0.5; DNA, proteins and base64 0.17 to 0.25."""
 _OTHER_CASE = 32
@@ -73,8 +76,15 @@ def shifted(text: str, shift: int) -> str:
 
 
 def unswapped(raw: str) -> str:
-    """Return the text with the bytes of each character in their order, if they seem to be swapped: 䄀 for A."""
-    if raw.isascii() or len(raw) < _LEAST_LETTERS // 2 or not _SWAPPED.search(raw, 0, _SEEN):
+    """Return the text with the bytes of each character in their order, if they seem to be swapped: 䄀 for A.
+
+    Letters of a font of symbols are put in their place, if nearly the whole page has that font.
+    """
+    if raw.isascii() or len(raw) < _LEAST_LETTERS // 2:
+        return raw
+    if len(_SYMBOLS.findall(raw)) > _SWAPPED_SHARE * len("".join(raw.split())):
+        return _SYMBOLS.sub(lambda match: chr(ord(match[0]) - _FIRST_SYMBOL), raw)
+    if not _SWAPPED.search(raw, 0, _SEEN):
         return raw
     others = "".join(raw[:_SEEN].split())
     if len(_SWAPPED.findall(others)) < _SWAPPED_SHARE * len(others):

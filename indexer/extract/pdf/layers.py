@@ -67,6 +67,17 @@ class Layers:
         except Exception:
             return None
 
+    def unseen_annotations(self, index: int) -> set[int]:
+        """Return the numbers of the annotations of page `index` in layers that are off."""
+        if self._reader is None:
+            return set()
+        with suppress(Exception):  # as in `without_hidden`
+            annotations = _list(self._reader.pages[index].get("/Annots"))
+            known = [_dictionary(annotation) for annotation in annotations]
+            layers = {number: found.raw_get("/OC") for number, found in enumerate(known) if "/OC" in found}
+            return {number for number, layer in layers.items() if self._is_hidden(layer)}
+        return set()
+
     def _strip(self, page: Any, holder: Any, depth: int, seen: set[int]) -> bool:
         """Remove what is hidden from a page or a form, and from its forms. Return whether anything was."""
         from pypdf.generic import ContentStream, NameObject

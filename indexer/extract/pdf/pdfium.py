@@ -74,7 +74,7 @@ class PdfiumDocument:
             raw = text_page.get_text_range(errors="surrogatepass")
         except (pdfium.PdfiumError, AssertionError):
             return None
-        found = beside(page, index, text_page, self._form)
+        found = beside(page, index, text_page, self._form, self._layers.unseen_annotations(index))
         if (shown := self._layers.without_hidden(index)) is not None:
             raw, lines = _read_alone(shown)
         else:

@@ -12,7 +12,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.clean import clean_characters, unwrapped, whole_line
 from longsearch.indexer.extract.readers.decoding import decode_html, read_bytes
-from longsearch.indexer.extract.readers.html_looks import ListNumbers, Rows, hidden_nodes
+from longsearch.indexer.extract.readers.html_looks import ListNumbers, Rows, hidden_nodes, shown_words
 from longsearch.indexer.extract.readers.html_metadata import metadata_of
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 from longsearch.indexer.extract.readers.xml_text import with_closing_tags
@@ -20,12 +20,13 @@ from longsearch.indexer.extract.sources import Source
 from longsearch.indexer.extract.wire.protocol import FileText
 
 _DROPPED_NAMES = """
-head script style nav noscript template svg iframe object canvas button select textarea audio video rp rt rtc annotation
-annotation-xml -comment
+head script style nav noscript template iframe object canvas button audio video rp rt rtc annotation annotation-xml
+-comment
 """
 _BLOCK_NAMES = """
-address article aside blockquote body caption dd details div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5
-h6 header hr html li main menu ol p pre section summary table tbody tfoot thead title tr ul
+address article aside blockquote body caption center dd details dialog dir div dl dt fieldset figcaption figure footer
+form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main marquee menu ol optgroup p pre search section summary table
+tbody tfoot thead title tr ul
 """
 _DROPPED = frozenset(_DROPPED_NAMES.split())
 _BLOCKS = frozenset(_BLOCK_NAMES.split())
@@ -94,8 +95,11 @@ class _Builder:
         self._close_block("")
 
     def _skips(self, node: LexborNode) -> bool:
-        """Return whether `node` is not shown, or is the row of a table, which is added as a whole."""
+        """Return whether `node` is not shown, or is added as a whole: a field, a drawing, the row of a table."""
         if node.tag in _DROPPED or node.mem_id in self._hidden:
+            return True
+        if (words := shown_words(node)) is not None:
+            self._words.append(self._spaced(f" {words} ") if words else "")
             return True
         line = self._rows.line_of(node) if node.tag == "tr" else None
         if line is None:

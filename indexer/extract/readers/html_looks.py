@@ -1,4 +1,4 @@
-"""Finds what a browser makes of a page's marks: what it hides, the numbers of lists, the rows of tables."""
+"""Finds what a browser makes of a page's marks: what it hides, what fields hold, numbers of lists, rows of tables."""
 
 import re
 from collections.abc import Callable
@@ -25,6 +25,10 @@ _LAYOUT = "table,h1,h2,h3,h4,h5,h6,pre,form,article,section,hr"
 """What makes a cell a part of the page, and not a value in a table."""
 _MAX_ROW_CHARACTERS = 4_000
 _MAX_SPAN = 1_000
+_TICKS = frozenset({"checkbox", "radio"})
+_TYPED_NAMES = "text search email tel url number date time month week datetime-local"
+_TYPED = frozenset(_TYPED_NAMES.split())
+"""Kinds of fields that show what was typed into them. Passwords and hidden fields are not shown."""
 _NUMERALS = {"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
 
 
@@ -70,6 +74,25 @@ def _without_conditions(sheet: str) -> str:
             depth += 1 if match[0] == "{" else -1
             begin = match.end()
     return "".join((*kept, sheet[begin:] if not depth else ""))
+
+
+def shown_words(node: LexborNode) -> str | None:
+    """Return the words that a field of a form or a drawing shows; None if `node` is neither."""
+    attributes = node.attributes if node.tag == "input" else {}
+    kind = (attributes.get("type") or "text").lower()
+    match node.tag:
+        case "input" if kind in _TICKS:
+            return "[x]" if "checked" in attributes else ""
+        case "input":
+            return (attributes.get("value") or "") if kind in _TYPED else ""
+        case "textarea":
+            return node.text()
+        case "select":
+            chosen = node.css("option[selected]") or node.css("option")[: "multiple" not in node.attributes]
+            return "; ".join(option.text(strip=True) for option in chosen)
+        case "svg":
+            return " ".join(text.text(separator=" ", strip=True) for text in node.css("text"))
+    return None
 
 
 class ListNumbers:

@@ -1,11 +1,18 @@
-"""Read the files in an archive (ZIP, TAR) with the readers of their formats, within the limits of attachments."""
+"""Read the files in an archive (ZIP, TAR) or one packed file by the readers of their formats, as attachments are."""
 
+import bz2
+import gzip
+import lzma
 import tarfile
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
+from pathlib import PurePath
+from typing import Any
 
 from longsearch.engine.errors import ExtractionError
+from longsearch.indexer.extract.formats import Format, format_of, unpacked_name
 from longsearch.indexer.extract.readers.archives import Archive
 from longsearch.indexer.extract.readers.attachments import of_this_file
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
@@ -14,15 +21,14 @@ from longsearch.indexer.extract.wire.limits import MAX_ARCHIVE_MEMBERS, MAX_ATTA
 from longsearch.indexer.extract.wire.protocol import FileText
 from longsearch.indexer.ignore import is_leftover
 
+_PACKERS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 _LEFT_OUT = ("__MACOSX/", "node_modules/")
 
 
 def read(path: Source, are_read: bool = True) -> FileText:
     """Return the text of the files in the archive at `path`. Raises `ExtractionError`."""
     attachments, builder = of_this_file(are_read), TextBuilder()
-    with path.open("rb") as file:
-        is_zip = file.read(2) == b"PK"
-    for name, load in _in_zip(path) if is_zip else _in_tar(path):
+    for name, load in _files_in(path):
         parts = name.split("/")
         is_passed_over = any(part.startswith(".") for part in parts) or is_leftover(parts[-1])
         if not is_passed_over and not any(folder in name for folder in _LEFT_OUT):
@@ -33,6 +39,26 @@ def read(path: Source, are_read: bool = True) -> FileText:
 def read_alone(path: Source) -> FileText:
     """Do the same as `read`, but only name the files, because one of them ended the child."""
     return read(path, are_read=False)
+
+
+def _files_in(path: Source) -> Iterator[tuple[str, Callable[[], bytes]]]:
+    """Return the name of each file, and what loads it."""
+    with path.open("rb") as file:
+        head = file.read(2)
+    if head == b"PK":
+        return _in_zip(path)
+    name = unpacked_name(path.name)
+    is_alone = name != path.name and format_of(name) is not Format.ARCHIVE
+    return iter([(name, partial(_unpacked, path))]) if is_alone else _in_tar(path)
+
+
+def _unpacked(path: Source) -> bytes:
+    """Return the bytes of one packed file, at most one more than may be read."""
+    try:
+        with path.open("rb") as file, _PACKERS[PurePath(path.name).suffix.lower()](file) as packed:
+            return bytes(packed.read(MAX_ATTACHMENT_BYTES + 1))
+    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+        raise ExtractionError("damaged: it cannot be unpacked", "download it again") from error
 
 
 def _in_zip(path: Source) -> Iterator[tuple[str, Callable[[], bytes]]]:

@@ -52,6 +52,16 @@ _MACRO_ARGUMENTS = {
 }
 _MACRO_ARGUMENTS |= dict.fromkeys(("caption", "captionof"), "*[{")
 _MACRO_ARGUMENTS |= {"SI": "[{[{", "qty": "[{{", "num": "[{", "si": "[{", "unit": "[{", "ang": "[{", "xspace": ""}
+_MACRO_ARGUMENTS |= {"SIrange": "[{{{", "qtyrange": "[{{{", "numrange": "[{{"}
+_MACRO_ARGUMENTS |= {
+    "raisebox": "{[[{",
+    "parbox": "[[[{{",
+    "multicolumn": "{{{",
+    "multirow": "[{[{[{",
+    "makebox": "[[{",
+}
+_MACRO_ARGUMENTS |= {"framebox": "[[{", "resizebox": "*{{{", "scalebox": "{[{", "rotatebox": "[{{", "textcolor": "[{{"}
+_MACRO_ARGUMENTS |= {"colorbox": "[{{", "fcolorbox": "[{[{{", "adjustbox": "{{"}
 _MACRO_ARGUMENTS |= dict.fromkeys(("autoref", "cref", "Cref", "vspace", "hspace"), "*{")
 """Macro -> its arguments, which pylatexenc does not know and would leave in the text."""
 _UNIT_NAMES = """
@@ -66,6 +76,13 @@ _UNITS = dict(zip(_UNIT_NAMES.split()[::2], _UNIT_NAMES.split()[1::2], strict=Tr
 """Names of units and of their prefixes in siunitx -> what is printed."""
 _UNIT = re.compile(r"\\([A-Za-z]+)")
 _QUANTITIES = ("SI", "qty", "num", "si", "unit", "ang")
+_RANGES = ("SIrange", "qtyrange", "numrange")
+_LAST_IS_TEXT_NAMES = """
+caption captionof raisebox parbox multicolumn multirow makebox framebox resizebox scalebox rotatebox textcolor colorbox
+fcolorbox adjustbox
+"""
+_LAST_IS_TEXT = _LAST_IS_TEXT_NAMES.split()
+"""Macros that print their last argument; the others say how."""
 _CITATIONS = ("cite", "citep", "citet")
 _SOURCE = "LaTeX"
 _EMPTY_LINE = re.compile(r"\n\s*\n")
@@ -148,7 +165,8 @@ def _reader() -> latex2text.LatexNodes2Text:
     macros.append(latex2text.MacroTextSpec("href", _link_text))
     macros += [latex2text.MacroTextSpec(name, _citation) for name in _CITATIONS]
     macros += [latex2text.MacroTextSpec(name, _quantity) for name in _QUANTITIES]
-    macros += [latex2text.MacroTextSpec(name, _link_text) for name in ("caption", "captionof")]
+    macros += [latex2text.MacroTextSpec(name, _range) for name in _RANGES]
+    macros += [latex2text.MacroTextSpec(name, _link_text) for name in _LAST_IS_TEXT]
     context.add_context_category("longsearch", prepend=True, macros=macros)
     context.set_unknown_macro_spec(latex2text.MacroTextSpec("", _unknown))
     return latex2text.LatexNodes2Text(latex_context=context, math_mode="text", keep_comments=False)
@@ -166,10 +184,19 @@ def _quantity(node: LatexNode, l2tobj: Any) -> str:
     mandatory = [source[1:-1] for source in sources if source.startswith("{")]
     number = mandatory[0] if mandatory and node.macroname in ("SI", "qty", "num", "ang") else ""
     unit = "".join(mandatory[-1:]) if node.macroname in ("SI", "qty", "si", "unit") else ""
+    return f"{number}°" if node.macroname == "ang" else _with_unit(number, unit)
+
+
+def _with_unit(number: str, unit: str) -> str:
     shown = _UNIT.sub(lambda match: _UNITS.get(match[1], match[1]), unit).replace(" ", "").replace(".", "·")
-    if node.macroname == "ang":
-        return f"{number}°"
     return number + ("" if shown in ("", "°", "%") or not number else " ") + shown
+
+
+def _range(node: LatexNode, l2tobj: Any) -> str:
+    """Return two numbers and their unit, of siunitx: "2 to 4 kg"."""
+    sources = [argument.latex_verbatim() for argument in node.nodeargd.argnlist if argument is not None]
+    first, last, *unit = [source[1:-1] for source in sources if source.startswith("{")] or ["", ""]
+    return _with_unit(f"{first} to {last}", "".join(unit))
 
 
 def _citation(node: LatexNode, l2tobj: Any) -> str:

@@ -14,7 +14,7 @@ _LITERAL = re.compile(
     r"|\\(?:verb\*?|lstinline)(?P<mark>[^\w\s*{])(?P<words>[^\n]*?)(?P=mark)",
     re.DOTALL,
 )
-_WITHDRAWN = re.compile(r"\\begin\{comment\}.*?(?:\\end\{comment\}|\Z)", re.DOTALL)
+_EXCLUDED = re.compile(r"\\excludecomment\s*\{(\w+)\}")
 _CONDITION = re.compile(r"\\(if[A-Za-z@]*|else|or|fi)(?![A-Za-z@])")
 _IF_NAMES = """
 if ifcat ifx ifnum ifdim ifodd ifvmode ifhmode ifmmode ifinner ifvoid ifhbox ifvbox ifeof iftrue iffalse ifcase
@@ -23,6 +23,7 @@ ifdefined ifcsname iffontchar ifthispageodd ifpdf ifxetex ifluatex ifPDFTeX ifXe
 _PRIMITIVE_IFS = frozenset(_IF_NAMES.split())
 """Conditions that end with \\fi; \\ifthenelse and \\ifstrequal do not."""
 _NEW_IF = re.compile(r"\\newif\s*\\(if[A-Za-z@]+)")
+_SET_IF = re.compile(r"\\([A-Za-z@]+)(true|false)(?![A-Za-z@])")
 _DEFINITION = re.compile(
     r"\\(?:(?:re)?newcommand|providecommand|DeclareRobustCommand)\*?\s*\{?\s*\\([A-Za-z@]+|.)\s*\}?\s*(?:\[(\d)\])?\s*"
     r"(\[[^\[\]]*\])?\s*(?=\{)|\\(?:long\s*)?[gex]?def\s*\\([A-Za-z@]+)\s*((?:#\d)*)\s*(?=\{)"
@@ -59,7 +60,9 @@ def prepared(source: str) -> str:
 
     text = _LITERAL.sub(hold, _without_private(source))
     text = _COMMENT.sub(lambda match: match[1], text)
-    text = _without_withdrawn(_WITHDRAWN.sub("", text))
+    excluded = "|".join(("comment", *_EXCLUDED.findall(text)))
+    withdrawn = re.compile(rf"\\begin\{{({excluded})\}}.*?(?:\\end\{{\1\}}|\Z)", re.DOTALL)
+    text = _without_withdrawn(withdrawn.sub("", _EXCLUDED.sub("", text)))
     macros, text = _macros_in(text)
     text = _expanded(text, macros).replace("\\xspace", "{}")
     return _HELD_PLACE.sub(lambda match: _literal(held[int(match[1])]) if int(match[1]) < len(held) else "", text)
@@ -78,8 +81,18 @@ def _literal(source: str) -> str:
 
 
 def _without_withdrawn(text: str) -> str:
-    """Leave out what stands between \\iffalse and its \\fi or \\else; of \\iftrue, what stands behind \\else."""
-    known = _PRIMITIVE_IFS | set(_NEW_IF.findall(text))
+    """Leave out what stands between \\iffalse and its \\fi or \\else; of \\iftrue, what stands behind \\else.
+
+    A condition of the author's own (`\\newif`) is what he sets it to, if he sets it to one value alone.
+    """
+    own = set(_NEW_IF.findall(text))
+    settings: dict[str, set[bool]] = {name: set() for name in own}
+    for name, value in _SET_IF.findall(text):
+        settings.get(f"if{name}", set()).add(value == "true")
+    decisions = {name: next(iter(values or {False})) for name, values in settings.items() if len(values) < 2}
+    decisions |= {"iffalse": False, "iftrue": True}
+    text = _NEW_IF.sub("", text)
+    known = _PRIMITIVE_IFS | own
     kept: list[str] = []
     begin = 0
     stack: list[bool | None] = []  # whether each open condition shows its branch; None: not decided here
@@ -90,7 +103,7 @@ def _without_withdrawn(text: str) -> str:
             continue
         if is_shown:
             kept.append(text[begin : match.start()])
-        decided = {"iffalse": False, "iftrue": True}.get(name)
+        decided = decisions.get(name)
         if name.startswith("if"):
             stack.append(decided)
         elif name == "else" and stack:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from longsearch.indexer.extract.readers.office import sheets
-from longsearch.indexer.extract.readers.office.excel.number_formats import general, shown_number, shown_text
+from longsearch.indexer.extract.readers.office.excel.number_formats import BUILT_IN, general, shown_number, shown_text
 from longsearch.indexer.extract.readers.office.excel.sheet import place_of
 from tests.indexer.extract.book_writing import OFFICE, RELATIONS, archive
 from tests.indexer.extract.office_writing import xlsx_parts
@@ -52,8 +52,9 @@ def test_a_number_is_shown_as_its_format_says(value: float, code: str, shown: st
 
 
 def test_a_number_without_a_format_keeps_its_digits() -> None:
-    assert [general(value) for value in (4012345678901.0, 1e20, 1e-7, 0.1 + 0.2, 3.0)] == [
+    assert [general(value) for value in (4012345678901.0, 4111111111111111.0, 1e20, 1e-7, 0.1 + 0.2, 3.0)] == [
         "4012345678901",
+        "4111111111111111",
         "100000000000000000000",
         "0.0000001",
         "0.3",
@@ -61,6 +62,10 @@ def test_a_number_without_a_format_keeps_its_digits() -> None:
     ]
     assert (shown_text("7", '"No. "@'), shown_text("7", "0;0;0;[Red]@"), shown_text("7", "@")) == ("No. 7", "7", "7")
     assert shown_number(0, "yyyy-mm-dd", is_1904=True) == "1904-01-01"
+
+
+def test_negative_numbers_of_formats_that_stand_in_no_file_are_in_brackets() -> None:
+    assert [shown_number(-1234.5, BUILT_IN[number]) for number in (37, 40)] == ["(1,235)", "(1,234.50)"]
 
 
 def test_a_cell_has_its_place() -> None:

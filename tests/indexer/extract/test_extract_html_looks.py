@@ -49,6 +49,24 @@ def test_what_a_page_shows_or_may_show_is_read(shown: str, head: str) -> None:
         assert "display" not in text_of(shown, head + "</style>")
 
 
+def test_what_was_typed_into_a_form_and_what_a_drawing_says_is_read() -> None:
+    fields = (
+        "<input value='Ane Berg'><input type=checkbox checked>paid<input type=radio>cash<textarea>Two\nlines</textarea>"
+        "<select><option>north<option selected>south</select><input type=hidden value=gone>"
+        "<input type=password value=gone><select multiple><option>gone</select>"
+    )
+    assert text_of(f"<form><label>Owner {fields}</label></form>") == "Owner Ane Berg [x] paidcash Two lines south"
+    assert text_of("<p>Map</p><svg><title>gone</title><g><text>Norby <tspan>light</tspan></text></g></svg>") == (
+        "Map\n\nNorby light"
+    )
+
+
+def test_words_of_blocks_that_few_pages_have_are_not_glued() -> None:
+    assert text_of("<center>one</center><dialog open>two</dialog><search>three</search>four") == (
+        "one\n\ntwo\n\nthree\n\nfour"
+    )
+
+
 def test_items_of_numbered_lists_have_their_numbers() -> None:
     nested = "<ol type=a><li>x</li><li>y</li></ol>"
     assert text_of(f"<ol start=3><li>one</li><li>two{nested}</li><li value=9>nine</li><li>ten</li></ol>") == (

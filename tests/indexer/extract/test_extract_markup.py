@@ -273,6 +273,9 @@ def test_macros_of_a_latex_paper_are_expanded(definition: str, call: str, shown:
         "\\iffalse gone \\ifnum1=1 gone \\fi gone\\fi",
         "\\iffalse gone\\else\\fi",
         "\\iftrue\\else gone\\fi",
+        "\\newif\\ifdraft\\ifdraft gone\\fi",
+        "\\newif\\ifdraft\\drafttrue \\ifdraft\\else gone\\fi",
+        "\\excludecomment{old}\\begin{old}gone\\end{old}",
         "% gone\n",
         "\\newcommand{\\never}{gone}",
     ],
@@ -290,7 +293,16 @@ def test_signs_that_only_look_like_comments_or_conditions_stay() -> None:
 
 def test_quantities_and_captions_are_read_as_they_are_printed() -> None:
     text = paper(
-        r"\SI{120}{\kilo\metre\per\hour}, \qty{3}{\percent}, \num{7}, \unit{\mm}, \ang{45}."
+        r"\SI{120}{\kilo\metre\per\hour}, \qty{3}{\percent}, \num{7}, \unit{\mm}, \ang{45}, \SIrange{2}{4}{\kg}."
         r"\begin{figure}\caption[Short]{The \emph{long} one}\end{figure}"
     )
-    assert text == "120 km/h, 3%, 7, mm, 45°.\n\nThe long one"
+    assert text == "120 km/h, 3%, 7, mm, 45°, 2 to 4 kg.\n\nThe long one"
+
+
+def test_of_a_macro_that_changes_looks_only_the_text_is_read() -> None:
+    assert paper(r"a \raisebox{2pt}{b} \parbox[t]{3cm}{c} \textcolor{red}{d} \colorbox[rgb]{0,0,1}{e}") == "a b c d e"
+
+
+def test_a_condition_that_an_author_sets_twice_is_not_decided() -> None:
+    both = r"\newif\ifdraft \draftfalse \drafttrue \ifdraft old\else new\fi"
+    assert "old" in paper(both) and "new" in paper(both)

@@ -101,11 +101,26 @@ def test_a_sheet_is_read_as_it_is_shown(extract: Extract) -> None:
     assert [heading.title for heading in found.headings] == ['sheet "Dues" rows 2-1048006']
 
 
+def test_a_cell_that_does_not_say_how_it_looks_is_read_by_its_value(extract: Extract) -> None:
+    cells = "".join(
+        f"<table:table-cell {value}/>"
+        for value in ('office:value="4012345678901"', 'office:date-value="2020-05-04"', 'office:string-value="Norby"')
+    )
+    body = f'<table:table table:name="S"><table:table-row>{cells}</table:table-row></table:table>'
+    assert extract(odf("spreadsheet", body), "a.ods").document.text == "S\n4012345678901 | 2020-05-04 | Norby"
+
+
 @pytest.mark.parametrize(
     ("name", "kind", "body", "text"),
     [
         ("a.fodt", "text", "<text:p>Flat words.</text:p>", "Flat words."),
         ("a.fods", "spreadsheet", f'<table:table table:name="S">{odf_rows(("a", "b"))}</table:table>', "S\na | b"),
+        (
+            "a.fodg",
+            "drawing",
+            "<draw:page><draw:rect><text:p>Plan of the lock</text:p></draw:rect></draw:page>",
+            "Plan of the lock",
+        ),
         (
             "a.fodp",
             "presentation",

@@ -1,6 +1,9 @@
-"""Formats beside the others: subtitles, saved pages, archives."""
+"""Formats beside the others: subtitles, saved pages, archives, packed files."""
 
+import bz2
+import gzip
 import io
+import lzma
 import tarfile
 import zipfile
 from collections.abc import Callable
@@ -42,6 +45,9 @@ def test_a_page_that_a_browser_saved_in_one_file_is_read(extract: Extract) -> No
     assert (document.title, document.text) == ("Tides of Vik", "Høyvann at noon.")
 
 
+TAR_MODES = {"tgz": "gz", "tar.gz": "gz", "tar.bz2": "bz2", "tbz2": "bz2", "tar.xz": "xz", "txz": "xz"}
+
+
 def packed(kind: str, files: dict[str, bytes]) -> bytes:
     held = io.BytesIO()
     if kind == "zip":
@@ -49,7 +55,7 @@ def packed(kind: str, files: dict[str, bytes]) -> bytes:
             for name, data in files.items():
                 archive.writestr(name, data)
     else:
-        with tarfile.open(fileobj=held, mode="w:gz" if "gz" in kind else "w") as tar:
+        with tarfile.open(fileobj=held, mode=f"w:{TAR_MODES.get(kind, '')}") as tar:  # type: ignore[call-overload]
             for name, data in files.items():
                 member = tarfile.TarInfo(name)
                 member.size = len(data)
@@ -57,7 +63,7 @@ def packed(kind: str, files: dict[str, bytes]) -> bytes:
     return held.getvalue()
 
 
-@pytest.mark.parametrize("kind", ["zip", "tar", "tgz", "tar.gz"])
+@pytest.mark.parametrize("kind", ["zip", "tar", *TAR_MODES])
 def test_the_files_in_an_archive_are_read(extract: Extract, kind: str) -> None:
     inner = packed("zip", {"deep.txt": b"words of the deep"})
     files = {
@@ -80,8 +86,18 @@ def test_a_damaged_archive_is_a_reason(extract: Extract, kind: str) -> None:
         extract(packed(kind, {"a.txt": b"words" * 1000})[:300] if kind == "zip" else b"no archive" * 100, f"a.{kind}")
 
 
-def test_of_what_is_packed_alone_only_archives_are_read() -> None:
-    assert [format_of(name) for name in ("a.tar.gz", b"A.TAR.GZ", "a.txt.gz", "tar.gz", "a.gz")] == [
-        *[Format.ARCHIVE] * 2,
-        *[None] * 3,
-    ]
+def test_a_packed_file_is_read_if_the_suffix_before_is_that_of_a_format() -> None:
+    read = ("a.tar.gz", b"A.TAR.GZ", "a.txt.gz", "a.pdf.bz2", "a.html.xz")
+    assert {format_of(name) for name in read} == {Format.ARCHIVE}
+    assert {format_of(name) for name in ("tar.gz", "a.gz", "a.bin.gz", "a.gz.gz")} == {None}
+
+
+@pytest.mark.parametrize(("suffix", "pack"), [("gz", gzip.compress), ("bz2", bz2.compress), ("xz", lzma.compress)])
+def test_one_packed_file_is_read(extract: Extract, suffix: str, pack: Callable[[bytes], bytes]) -> None:
+    assert extract(pack(b"<p>The ice came early.</p>"), f"log.html.{suffix}").document.text == (
+        "File: log.html\n\nThe ice came early."
+    )
+    found = extract(pack(pdf([lines_of("The ice went")])), f"log.pdf.{suffix}")
+    assert "The ice went" in found.document.text
+    with pytest.raises(ExtractionError, match="damaged"):
+        extract(pack(b"The ice came early. " * 50)[:40], f"log.txt.{suffix}")

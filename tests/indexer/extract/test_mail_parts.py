@@ -112,8 +112,24 @@ def test_the_page_is_read_as_well_if_the_plain_text_only_excuses_itself(extract:
     stub = "Content-Type: text/plain\n\nPlease use a program that shows HTML."
     text = read(extract, multipart("alternative", stub, page))
     assert "The dock closes on Friday" in text
+    address = "https://example.org/" + "x" * 200
+    assert "The dock closes on Friday" in read(extract, multipart("alternative", f"{stub}\n{address}", page))
     same = "Content-Type: text/plain\n\nThe dock closes on Friday; all boats move to the east basin until noon."
     assert read(extract, multipart("alternative", same, page)).count("The dock closes") == 1
+
+
+def test_a_message_whose_parts_are_not_parted_is_read_whole(extract: Extract) -> None:
+    assert "The dock closes." in read(
+        extract, "Content-Type: multipart/mixed; boundary=B\n\n--A\n\nThe dock closes.\n--A--\n"
+    )
+    part = "Content-Type: message/partial; id=1; number=1\n\nSubject: Dues\n\nThe dues rise.\n"
+    assert "The dues rise." in read(extract, multipart("mixed", part))
+
+
+def test_lines_that_a_program_broke_are_joined_as_it_says(extract: Extract) -> None:
+    body = "Content-Type: text/plain; format=flowed; delsp={}\n\nThe har \nbour is \nclosed.\n"
+    assert "The harbour isclosed." in read(extract, body.format("yes"))
+    assert "The har bour is closed." in read(extract, body.format("no"))
 
 
 def test_an_outlook_message_is_read_with_what_is_attached_to_it(extract: Extract) -> None:

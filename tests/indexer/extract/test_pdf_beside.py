@@ -171,6 +171,23 @@ def test_what_a_layer_shows_is_read_only_if_it_is_on(
     assert ("Old offer" in text) is shown
 
 
+def test_a_note_in_a_hidden_layer_is_not_read(extract: Extract) -> None:
+    note = b"<< /Type /Annot /Subtype /Text /Rect [90 700 110 720] /Contents (%s) %s >>"
+    data = made(
+        [note % (b"seen", b""), note % (b"gone", b"/OC 1001 0 R"), note % (b"on", b"/OC 1002 0 R")],
+        [content(page_of("Seen by all"))],
+        b"/OCProperties << /OCGs [1001 0 R 1002 0 R] /D << /OFF [1001 0 R] >> >>",
+        o1001=b"<< /Type /OCG /Name (x) >>",
+        o1002=b"<< /Type /OCG /Name (y) >>",
+    )
+    assert extract(data).document.text == "Seen by all\n\nNote: seen\n\nNote: on"
+
+
+def test_a_note_that_has_only_marked_words_is_read(extract: Extract) -> None:
+    note = b"<< /Type /Annot /Subtype /Text /Rect [90 700 110 720] /RC (<body><p>ice &amp; <b>fog</b></p></body>) >>"
+    assert extract(made([note])).document.text.endswith("Note: ice & fog")
+
+
 def test_a_form_object_in_a_hidden_layer_is_not_read(extract: Extract) -> None:
     look = b"/Type /XObject /Subtype /Form /BBox [0 0 600 700] /OC 1001 0 R /Resources << /Font << /F1 3 0 R >> >>"
     data = made(

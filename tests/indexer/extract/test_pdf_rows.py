@@ -167,6 +167,12 @@ def test_text_and_data_are_not_taken_for_garbage(text: str) -> None:
     assert unswapped(text) == text
 
 
+def test_letters_of_a_font_of_symbols_are_put_in_their_place() -> None:
+    assert unswapped("".join(chr(0xF000 + ord(letter)) if letter > " " else letter for letter in PROSE)) == PROSE
+    bullets = "\uf0b7 one \uf041 two and much more text beside these signs"
+    assert unswapped(bullets) == bullets
+
+
 def test_letters_whose_bytes_are_swapped_are_put_right() -> None:
     garbage = "".join(chr(ord(character) << 8) if character != " " else " " for character in PROSE)
     assert unswapped(garbage) == PROSE

@@ -26,7 +26,7 @@ _MAX_PARTS = 500
 _MAX_DEPTH = 4
 """Messages that are attached to messages that are attached to …"""
 _ENCRYPTED = frozenset({"multipart/encrypted", "application/pkcs7-mime", "application/x-pkcs7-mime"})
-_MESSAGES = frozenset({"message/rfc822", "message/global", "message/news"})
+_MESSAGES = frozenset({"message/rfc822", "message/global", "message/news", "message/partial"})
 _REPORTS = frozenset(
     {"message/delivery-status", "message/disposition-notification", "message/feedback-report", "text/rfc822-headers"}
 )
@@ -37,6 +37,7 @@ _MOST_OF_STUB = 1_000
 """Characters of a plain text that may only say that the program cannot show the message."""
 _MORE_SHARE, _LEAST_MORE, _TIMES_LONGER = 0.5, 5, 1.5
 _WORD = re.compile(r"\w+")
+_ADDRESS = re.compile(r"<?https?://\S+")
 _NO_SUBJECT = "(no subject)"
 
 Part = Any
@@ -159,6 +160,7 @@ def _left_out(alternatives: Part) -> set[int]:
 
 def _says_more(rich: list[Part], plain: str) -> bool:
     """Return whether the HTML is much longer than the plain text, which is short and lacks most of its words."""
+    plain = _ADDRESS.sub("", plain)
     if len(plain) > _MOST_OF_STUB:
         return False
     text = "\n".join(map(_text, rich))
@@ -180,7 +182,8 @@ def _report(part: Part) -> str:
 
 
 def _is_body(part: Part) -> bool:
-    is_text = part.get_content_type() in ("text/plain", "text/html")
+    # a message of several parts that are not parted is one text
+    is_text = part.get_content_type() in ("text/plain", "text/html") or part.get_content_maintype() == "multipart"
     return (
         is_text and not part.is_multipart() and part.get_content_disposition() != "attachment" and not _file_name(part)
     )
@@ -202,7 +205,8 @@ def _text(part: Part) -> str:
             return ""
     text = in_charset(_data(part), _charset(part))
     if part.get_param("format") == "flowed":
-        text = text.replace(" \r\n", " ").replace(" \n", " ")
+        space = "" if str(part.get_param("delsp")).lower() == "yes" else " "
+        text = text.replace(" \r\n", space).replace(" \n", space)
     return clean_block(text)
 
 

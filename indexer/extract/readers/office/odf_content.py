@@ -25,6 +25,7 @@ _PICTURES = frozenset({"frame", "g", "image", "object", "semantics", "custom-sha
 _BOXES = frozenset({"text-box", "custom-shape", "rect", "ellipse", "caption", "polygon", "path", "line"})
 _HEADS = frozenset({"header", "footer", "header-left", "footer-left", "header-first", "footer-first"})
 _CELL_SEPARATOR = " | "
+_STORED = ("string", "date", "time", "boolean")
 _MAX_LEVEL = 9
 _MAX_REPEATED = 1_000
 """Times that a filled row or cell is repeated; more is the pattern of an empty sheet."""
@@ -54,6 +55,8 @@ class _Cell:
     """Rows below that it covers."""
     is_covered: bool = False
     beside: list[Block] = field(default_factory=list)
+    stored: str = ""
+    """Its value, which is shown only if the file does not say how it looks."""
 
 
 class Content:
@@ -319,7 +322,8 @@ class _Table:
         """A cell begins."""
         n_columns = _number(attributes.get("number-columns-repeated"), 1, 10)
         n_below = _number(attributes.get("number-rows-spanned"), 1, 10) - 1
-        self.cell = _Cell([], n_columns, n_below, name == "covered-table-cell")
+        stored = next(filter(None, (attributes.get(f"{kind}-value") for kind in _STORED)), attributes.get("value", ""))
+        self.cell = _Cell([], n_columns, n_below, name == "covered-table-cell", stored=stored)
         self._cells.append(self.cell)
 
     def end_cell(self) -> None:
@@ -332,7 +336,7 @@ class _Table:
         beside: list[Block] = []
         gap = column = 0
         for cell in self._cells:
-            words = " ".join(" ".join(text.split()) for text in cell.words)
+            words = " ".join(" ".join(text.split()) for text in cell.words) or cell.stored
             words = words or (self._covered(column) if cell.is_covered else "")
             if cell.n_below and words:
                 self._above[column] = (words, cell.n_below)

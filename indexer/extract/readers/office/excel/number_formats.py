@@ -16,7 +16,8 @@ BUILT_IN = {
     0: GENERAL, 1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 5: "$#,##0", 6: "$#,##0", 7: "$#,##0.00",
     8: "$#,##0.00", 9: "0%", 10: "0.00%", 11: "0.00E+00", 12: "# ?/?", 13: "# ??/??", 14: "yyyy-mm-dd",
     15: "d-mmm-yy", 16: "d-mmm", 17: "mmm-yy", 18: "h:mm AM/PM", 19: "h:mm:ss AM/PM", 20: "h:mm", 21: "h:mm:ss",
-    22: "yyyy-mm-dd h:mm", 37: "#,##0;-#,##0", 38: "#,##0;-#,##0", 39: "#,##0.00;-#,##0.00", 40: "#,##0.00;-#,##0.00",
+    22: "yyyy-mm-dd h:mm", 37: "#,##0;(#,##0)", 38: "#,##0;(#,##0)", 39: "#,##0.00;(#,##0.00)",
+    40: "#,##0.00;(#,##0.00)",
     41: "#,##0", 42: "$#,##0", 43: "#,##0.00", 44: "$#,##0.00", 45: "mm:ss", 46: "[h]:mm:ss", 47: "mm:ss.0",
     48: "##0.0E+0", 49: "@",
     **dict.fromkeys((27, 30, 31, 36, 50, 52, 53, 54, 57, 58), "yyyy-mm-dd"),
@@ -34,6 +35,8 @@ _TOKEN = re.compile(
 _CONDITION = re.compile(r"(<=|>=|<>|<|>|=)(-?\d+(?:\.\d+)?)")
 _ELAPSED = re.compile(r"h+|m+|s+", re.IGNORECASE)
 _MAX_CODE_CHARACTERS = 300
+_EXACT = 2**53
+"""Whole numbers below it are stored exactly."""
 Token = tuple[str, str]
 
 
@@ -61,6 +64,8 @@ def general(value: float) -> str:
     """Return a number with all its digits, and without an exponent."""
     if value != value or value in (float("inf"), float("-inf")):
         return str(value)
+    if float(value).is_integer() and abs(value) < _EXACT:  # Excel shows 15 digits of them, the file may have 16
+        return str(int(value))
     digits = f"{value:.15g}"
     return f"{Decimal(digits):f}" if "e" in digits else digits
 
