@@ -10,7 +10,6 @@ from longsearch.engine.errors import LongsearchError
 from longsearch.engine.index.index import Index
 from longsearch.engine.printable import printable
 from longsearch.engine.store import documents, texts
-from longsearch.engine.types.documents import DocumentText
 
 _PAGES = re.compile(r"(\d{1,7})(?:-(\d{1,7}))?")
 
@@ -21,7 +20,7 @@ def part(index: Index, document_id: int, pages: str, around: int | None, max_tok
     Unpacks only what is returned: a document may have 100 million characters. Raises LongsearchError for pages or an
     offset that the document does not have.
     """
-    known, n = _without_text(index, document_id), texts.n_characters(index.db, document_id)
+    known, n = documents.outline(index.db, document_id), texts.n_characters(index.db, document_id)
     made_from = documents.hashes_of(index.db, [document_id])[document_id].hex()
     start, stop = 0, n
     if cursor:
@@ -55,19 +54,16 @@ def beginning(index: Index, document_id: int, max_tokens: int) -> str:
 
 def outline(index: Index, document_id: int) -> tuple[Json, list[Json]]:
     """Return what a document is, and its headings."""
-    known = _without_text(index, document_id)
+    known = documents.outline(index.db, document_id)
     rows = [
         {"level": one.level, "title": printable(one.title), "page": known.page_at(one.start), "start": one.start}
         for one in known.headings
     ]
-    language = documents.outline(index.db, document_id).language or None
-    return {"title": printable(known.title), "language": language, "pages": len(known.page_starts) or None}, rows
-
-
-def _without_text(index: Index, document_id: int) -> DocumentText:
-    """Return a document's title, pages and headings."""
-    found = documents.outline(index.db, document_id)
-    return DocumentText("", documents.page_starts(index.db, document_id), found.title, found.headings)
+    return {
+        "title": printable(known.title),
+        "language": known.language or None,
+        "pages": len(known.page_starts) or None,
+    }, rows
 
 
 def _text(db: apsw.Connection, document_id: int, start: int, stop: int) -> str:

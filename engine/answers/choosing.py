@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, islice
@@ -28,9 +28,6 @@ _FURNITURE_COSTS = 0.3  # as much as lies between a sentence on the subject and 
 _LEADS_ON = re.compile(r"[:：]\s*$")
 _ENDED = re.compile(r"[.!?…。！？؟।॥።][\"'”’»)\]」』）]*\s*$")
 _HEADING_WORDS = 12
-_sentences = lru_cache(512)(cut_sentences)
-"""Kept because the app asks by words and then by both, and a person asks again with another word: most passages are
-the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +54,7 @@ class Pieces(Protocol):
         """(n,): the offset of each piece."""
 
 
-class Table(Protocol):
+class Table(Hashable, Protocol):
     """What choosing asks of a model: `token_table.TokenTable`."""
 
     def tokenize(self, text: str) -> Pieces:
@@ -89,8 +86,13 @@ class Asked:
         tokens = table.tokenize(query)
         if not len(tokens.ids):
             return None
-        words = [(match.start(), match.end(), match[0].casefold()) for match in _WORD.finditer(query)]
-        of = [next((word for start, stop, word in words if start <= at < stop), "") for at in tokens.starts.tolist()]
+        words = list(_WORD.finditer(query))
+        places = np.searchsorted([word.start() for word in words], tokens.starts, "right") - 1
+        own = [words[place] if place >= 0 else None for place in places.tolist()]
+        of = [
+            word[0].casefold() if word and at < word.end() else ""
+            for word, at in zip(own, tokens.starts.tolist(), strict=True)
+        ]
         pieces = Counter(of)
         weights = np.array([idf.get(word, 0.0) / pieces[word] ** 0.5 + COMMON_WEIGHT for word in of], np.float32)
         return cls(table, table.rows(tokens.ids), weights / weights.sum())
@@ -100,25 +102,45 @@ class Asked:
 
         A sentence that ends with a colon and a heading bring the sentence after them.
         """
-        cut = [_sentences(text, language) for text, language in passages]
-        scores = iter(
-            self._scores([text[slice(*span)] for (text, _), own in zip(passages, cut, strict=True) for span in own])
-        )
+        cut = [_cut(self.table, text, language) for text, language in passages]
+        scores = iter(self._scores([own.ids for own in cut], [n for own in cut for n in own.lengths]))
         return [
-            best_of(text, spans, list(islice(scores, len(spans))))
-            for (text, _), spans in zip(passages, cut, strict=True)
+            best_of(text, own.sentences, list(islice(scores, len(own.sentences))))
+            for (text, _), own in zip(passages, cut, strict=True)
         ]
 
-    def _scores(self, sentences: Sequence[str]) -> list[float]:
-        """The score of each sentence; -1 for one without pieces. All sentences in one product."""
-        pieces = self.table.pieces(sentences)
-        scores, lengths = np.full(len(pieces), -1.0), np.array(list(map(len, pieces)), np.int64)
-        has_pieces, starts = lengths > 0, np.cumsum(lengths) - lengths
+    def _scores(self, ids: Sequence[NDArray[np.int64]], lengths: Sequence[int]) -> list[float]:
+        """The score of each sentence, from the ids of all pieces; -1 for one without pieces. One product for all."""
+        n_pieces = np.array(lengths, np.int64)
+        scores, has_pieces, starts = np.full(len(lengths), -1.0), n_pieces > 0, np.cumsum(n_pieces) - n_pieces
         if has_pieces.any():
-            unique, where = np.unique(np.fromiter(chain.from_iterable(pieces), np.int64), return_inverse=True)
+            unique, where = np.unique(np.concatenate(ids), return_inverse=True)
             near = (self.vectors @ self.table.rows(unique).T)[:, where]  # (pieces of the query, pieces)
             scores[has_pieces] = self.weights @ np.maximum.reduceat(near, starts[has_pieces], axis=1)
         return scores.tolist()
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """The sentences of a passage and their pieces."""
+
+    sentences: Sequence[Span]
+    ids: NDArray[np.int64]
+    """The ids of all pieces, sentence by sentence."""
+    lengths: Sequence[int]
+    """How many pieces each sentence has."""
+
+
+@lru_cache(512)
+def _cut(table: Table, text: str, language: str) -> _Cut:
+    """Cut a passage into sentences and pieces.
+
+    Kept because the app asks by words and then by both, and a person asks again with one more word: most passages are
+    the same.
+    """
+    sentences = cut_sentences(text, language)
+    pieces = table.pieces([text[start:stop] for start, stop in sentences])
+    return _Cut(sentences, np.fromiter(chain.from_iterable(pieces), np.int64), list(map(len, pieces)))
 
 
 def best_of(text: str, spans: Sequence[Span], scores: Sequence[float]) -> Choice | None:

@@ -5,6 +5,7 @@ would mix two words, such as "for" and "four", has too few letters for its rule.
 """
 
 import re
+from functools import lru_cache
 
 _ENDINGS = (
     # (letters before, British, American, what may follow)
@@ -31,6 +32,7 @@ _ENDING_RULES = [
 ]
 
 
+@lru_cache(1024)
 def other_spelling(word: str) -> str:
     """Return the word as the other side of the Atlantic spells it, in small letters; "" if no rule knows."""
     small = word.lower()

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import accumulate, islice
 
 import apsw
@@ -14,7 +13,7 @@ from longsearch.engine.query_language.file_filter import FileFilter
 from longsearch.engine.search.ranking import RankedDocument, ids
 from longsearch.engine.store import documents, files, metadata, texts
 from longsearch.engine.store.excerpts import Nearest
-from longsearch.engine.store.records import Outline, PassageRow
+from longsearch.engine.store.records import Outline
 from longsearch.engine.types.results import DocumentHit, PassageHit
 
 _N_CHOSEN = 5
@@ -67,33 +66,23 @@ def _passages(
 ) -> Iterator[tuple[PassageHit, ...]]:
     """The passages of each document."""
     rows = documents.passage_rows(db, [passage_id for one in ranked for passage_id in ids(one.passages)])
-    from_ocr = texts.ocr_spans(db, [one.document_id for one in ranked])
-    labels = documents.page_labels(db, [one.document_id for one in ranked])
-    read = [
-        (one, passage_id, score, rows[passage_id], text)
-        for one in ranked
-        for (passage_id, score), text in zip(one.passages, _texts(db, one, rows), strict=True)
-    ]
-    languages = [outlines[one.document_id].language for one, *_ in read]
-    given = list(zip([text for *_, text in read], languages, strict=True))
-    choices: list[Choice | None] = [None] * len(read)
+    spans = {one.document_id: [(rows[id_].start, rows[id_].stop) for id_ in ids(one.passages)] for one in ranked}
+    found = texts.spans_of_each(db, spans)
+    given = [(text, outlines[one.document_id].language) for one in ranked for text in found[one.document_id]]
+    choices: list[Choice | None] = [None] * len(given)
     if asked is not None:
         chosen = _chosen(ranked)
         for number, choice in zip(chosen, asked.choose([given[number] for number in chosen]), strict=True):
             choices[number] = choice
-    lit = (
-        _excerpt(text, language, choice, nearest.get(id_))
-        for (_, id_, _, _, text), language, choice in zip(read, languages, choices, strict=True)
-    )
-    found = zip(read, lit, strict=True)
+    left = iter(zip(given, choices, strict=True))
     for one in ranked:
-        outline, printed = outlines[one.document_id], labels.get(one.document_id, ())
-        scanned = from_ocr.get(one.document_id, ())
-        own = [
-            (_passage(row, text, score, outline, printed, scanned), choice)
-            for (_, _, score, row, text), choice in islice(found, len(one.passages))
-        ]
-        yield tuple(hit if choice is None else at_sentence(hit, choice, outline, printed) for hit, choice in own)
+        own = islice(left, len(one.passages))
+        yield tuple(
+            placed(span, text, score, outlines[one.document_id], _excerpt(text, language, choice, nearest.get(id_)))
+            for (id_, score), span, ((text, language), choice) in zip(
+                one.passages, spans[one.document_id], own, strict=True
+            )
+        )
 
 
 def _chosen(ranked: Sequence[RankedDocument]) -> list[int]:
@@ -107,44 +96,23 @@ def _chosen(ranked: Sequence[RankedDocument]) -> list[int]:
     return sorted({*firsts, *best})
 
 
-def _texts(db: apsw.Connection, ranked: RankedDocument, rows: Mapping[int, PassageRow]) -> list[str]:
-    places = [rows[passage_id] for passage_id, _ in ranked.passages]
-    return texts.spans(db, ranked.document_id, [(row.start, row.stop) for row in places])
-
-
-def _passage(
-    row: PassageRow,
-    text: str,
-    score: float,
-    outline: Outline,
-    printed: Sequence[str],
-    scanned: Sequence[tuple[int, int]],
-) -> PassageHit:
-    """A passage at the place of its middle."""
+def placed(span: tuple[int, int], text: str, score: float, outline: Outline, choice: Choice | None) -> PassageHit:
+    """The hit of a passage, at the place of its sentence or, without one, of its middle."""
+    start, stop = span
+    at = (start + stop) // 2 if choice is None else start + choice.start
+    page = outline.page_at(at)
     return PassageHit(
-        row.page,
-        outline.heading_at((row.start + row.stop) // 2),
-        row.start,
-        row.stop,
+        page,
+        outline.heading_at(at),
+        start,
+        stop,
         text,
         score,
-        is_ocr=any(row.start < stop and start < row.stop for start, stop in scanned),
-        page_label=label_of(printed, row.page),
-        n_pages=len(printed),
-    )
-
-
-def at_sentence(hit: PassageHit, choice: Choice, outline: Outline, printed: Sequence[str]) -> PassageHit:
-    """The passage with this sentence as its excerpt, at the place of the sentence. `printed`: the labels of pages."""
-    start, stop = hit.start + choice.start, hit.start + choice.stop
-    page = outline.page_at(start)
-    return replace(
-        hit,
-        page=page,
-        page_label=label_of(printed, page),
-        heading=outline.heading_at(start),
-        excerpt=(start, stop),
-        answer=choice.score,
+        None if choice is None else (at, start + choice.stop),
+        any(start < last and first < stop for first, last in outline.ocr_spans),
+        label_of(outline.page_labels, page),
+        len(outline.page_labels),
+        None if choice is None else choice.score,
     )
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from longsearch.engine.answers.choosing import best_of
 from longsearch.engine.index.index import Index
-from longsearch.engine.search.hits import at_sentence
+from longsearch.engine.search.hits import placed
 from longsearch.engine.sentences import Span
 from longsearch.engine.store import documents
 from longsearch.engine.store.records import Outline
@@ -57,9 +57,9 @@ def read_answers(indexes: Sequence[Index], results: SearchResults, query: str, r
     """
     best = [answer for answer in results.answers(_N_READ) if answer.hit.language in _LANGUAGES]
     readings = reader.read(query, [(answer.passage.text, answer.hit.language) for answer in best])
-    places = _places(indexes, best)
+    outlines = _outlines(indexes, best)
     read = {
-        id(answer.passage): _passage(answer.passage, reading, *places[answer.hit.root, answer.hit.document_id])
+        id(answer.passage): _passage(answer.passage, reading, outlines[answer.hit.root, answer.hit.document_id])
         for answer, reading in zip(best, readings, strict=True)
     }
     hits = tuple(
@@ -68,25 +68,23 @@ def read_answers(indexes: Sequence[Index], results: SearchResults, query: str, r
     return replace(results, hits=hits)
 
 
-def _places(indexes: Sequence[Index], best: Sequence[Answer]) -> dict[tuple[str, int], tuple[Outline, Sequence[str]]]:
-    """The outline and the labels of the pages of each document, by root and id."""
-    places: dict[tuple[str, int], tuple[Outline, Sequence[str]]] = {}
+def _outlines(indexes: Sequence[Index], best: Sequence[Answer]) -> dict[tuple[str, int], Outline]:
+    """The outline of each document, by root and id."""
+    found: dict[tuple[str, int], Outline] = {}
     for index in indexes:
         root = str(index.root)
         ids = list({answer.hit.document_id for answer in best if answer.hit.root == root})
-        labels = documents.page_labels(index.db, ids)
-        places |= {(root, id_): (own, labels.get(id_, ())) for id_, own in documents.outlines(index.db, ids).items()}
-    return places
+        found |= {(root, id_): outline for id_, outline in documents.outlines(index.db, ids).items()}
+    return found
 
 
-def _passage(passage: PassageHit, reading: Reading, outline: Outline, printed: Sequence[str]) -> PassageHit:
+def _passage(passage: PassageHit, reading: Reading, outline: Outline) -> PassageHit:
     """The passage at the sentence that the reader chose, with its probability."""
     choice = best_of(passage.text, reading.sentences, reading.scores.tolist())
     if choice is None:
         return passage
-    return replace(
-        at_sentence(passage, choice, outline, printed), probability=probability(reading.answers, passage.score)
-    )
+    hit = placed((passage.start, passage.stop), passage.text, passage.score, outline, choice)
+    return replace(hit, probability=probability(reading.answers, passage.score))
 
 
 def probability(answers: float, passage_score: float) -> float:

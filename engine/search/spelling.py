@@ -16,8 +16,8 @@ from longsearch.engine.types.results import Term
 
 _FEW = 5  # a word that more passages hold is typed as it is meant
 _TIMES_RARER = 100
-_MOST_KEPT = 64
-_kept: dict[tuple[tuple[FilesVersion, ...], str, int], str] = {}
+_MOST_KEPT = 256
+_kept: dict[tuple[tuple[FilesVersion, ...], str], str] = {}
 _EDGE = re.compile(r"^[\W_]+|[\W_]+$")
 
 
@@ -30,12 +30,25 @@ def corrected(indexes: Sequence[Index], query: Query, fields: frozenset[str], is
     terms = in_languages(query, spoken.codes).words
     words = {term.text: _EDGE.sub("", term.text) for term in terms if not term.is_prefix}
     doubtful = [text for text, word in words.items() if _may_be_mistyped(word) and not is_word(word)]
-    meant: dict[str, str] = {}
-    for text, n in _n_passages_with(indexes, doubtful).items():
-        if n <= _FEW and (near := _meant(indexes, words[text], n)):
-            meant[words[text]] = _as_cased(near, words[text])
+    near = _near(indexes, doubtful, words)
+    meant = {words[text]: _as_cased(word, words[text]) for text, word in near.items() if word}
     mended = with_words(query.text, meant, fields) if meant else query.text
     return "" if mended == query.text else mended
+
+
+def _near(indexes: Sequence[Index], terms: Sequence[str], words: Mapping[str, str]) -> dict[str, str]:
+    """For each of these terms the word of the indexes that was meant by its word, or "".
+
+    The last answers are kept: a person who types on asks again at every key.
+    """
+    versions = tuple(index.files_version for index in indexes)
+    new = [text for text in terms if (versions, text) not in _kept]
+    for text, n in _n_passages_with(indexes, new).items():
+        _kept[versions, text] = _nearest(indexes, words[text], n) if n <= _FEW else ""
+    found = {text: _kept[versions, text] for text in terms}
+    if len(_kept) > _MOST_KEPT:
+        _kept.clear()
+    return found
 
 
 def _may_be_mistyped(word: str) -> bool:
@@ -48,20 +61,8 @@ def _may_be_mistyped(word: str) -> bool:
     )
 
 
-def _meant(indexes: Sequence[Index], word: str, n_with: int) -> str:
-    """The word of the indexes that was meant by `word`, which `n_with` passages hold; or "".
-
-    The last answers are kept: a person who types on asks again at every key.
-    """
-    key = tuple(index.files_version for index in indexes), word, n_with
-    if key not in _kept:
-        if len(_kept) >= _MOST_KEPT:
-            _kept.clear()
-        _kept[key] = _nearest(indexes, word, n_with)
-    return _kept[key]
-
-
 def _nearest(indexes: Sequence[Index], word: str, n_with: int) -> str:
+    """The word of the indexes that was meant by `word`, which `n_with` passages hold; or ""."""
     most = 1 if n_with else n_allowed(word)
     errors: dict[str, int] = {}
     least = max(1, _TIMES_RARER * n_with // len(indexes))

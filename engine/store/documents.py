@@ -7,6 +7,7 @@ import json
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import PurePosixPath
 
 import apsw
@@ -247,32 +248,22 @@ def outline(db: apsw.Connection, document_id: int) -> Outline:
 def outlines(db: apsw.Connection, document_ids: Sequence[int]) -> dict[int, Outline]:
     """The title, headings, language and pages of each of these documents."""
     sql = (
-        "SELECT id, title, headings, coalesce(language, ''), page_starts FROM contents"
+        "SELECT id, title, headings, coalesce(language, ''), page_starts, page_labels, ocr_pages, n_chars FROM contents"
         " WHERE id IN (SELECT value FROM json_each(?))"
     )
-    rows = db.execute(sql, (json.dumps(list(document_ids)),))
-    return {
-        id_: Outline(title, _headings(headings), language, tuple(json.loads(starts)))
-        for id_, title, headings, language, starts in rows
-    }
+    found: dict[int, Outline] = {}
+    for id_, title, headings, language, *pages, end in db.execute(sql, (json.dumps(list(document_ids)),)):
+        starts, labels, from_ocr = map(json.loads, pages)
+        spans = tuple(pairwise([*starts, end]))
+        ocr_spans = tuple(spans[page - 1] for page in from_ocr)
+        found[id_] = Outline(title, _headings(headings), language, tuple(starts), tuple(labels), ocr_spans)
+    return found
 
 
 def missing(db: apsw.Connection, document_id: int) -> tuple[str, str]:
     """Why a document was read only in part, and what to do; ("", "") if it was read whole."""
     reason, hint = _row(db, "SELECT partial_reason, hint FROM contents WHERE id = ?", document_id)
     return str(reason), str(hint)
-
-
-def page_labels(db: apsw.Connection, document_ids: Sequence[int]) -> dict[int, tuple[str, ...]]:
-    """The printed number of each page; documents without such numbers are missing."""
-    sql = "SELECT id, page_labels FROM contents WHERE id IN (SELECT value FROM json_each(?)) AND page_labels <> '[]'"
-    rows = db.execute(sql, (json.dumps(list(document_ids)),))
-    return {id_: tuple(json.loads(packed)) for id_, packed in rows}
-
-
-def page_starts(db: apsw.Connection, document_id: int) -> tuple[int, ...]:
-    """The offset of each page's first character; () for a format without pages."""
-    return tuple(json.loads(_row(db, "SELECT page_starts FROM contents WHERE id = ?", document_id)[0]))
 
 
 _GONE = "The document is no longer in the index", "Search again: its file has changed or gone"

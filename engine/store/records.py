@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from longsearch.engine.types.documents import DocumentText, Heading
+from longsearch.engine.types.documents import Heading, WithPlaces
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class PassageRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Outline:
+class Outline(WithPlaces):
     """A document's title, headings, language and pages, which a hit shows beside its passages."""
 
     title: str
@@ -86,11 +86,7 @@ class Outline:
     """Its ISO 639 code; "" if it is unclear or not known yet."""
     page_starts: tuple[int, ...] = ()
     """The offset of each page's first character; () for a format without pages."""
-
-    def heading_at(self, offset: int) -> str:
-        """The same as `DocumentText.heading_at`."""
-        return DocumentText("", (), "", self.headings).heading_at(offset)
-
-    def page_at(self, offset: int) -> int | None:
-        """The same as `DocumentText.page_at`."""
-        return DocumentText("", self.page_starts, "").page_at(offset)
+    page_labels: tuple[str, ...] = ()
+    """The printed number of each page; () without such numbers."""
+    ocr_spans: tuple[tuple[int, int], ...] = ()
+    """(start, stop) of each page whose text is from OCR."""

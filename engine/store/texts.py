@@ -3,10 +3,12 @@
 import codecs
 import json
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import apsw
 
+Span = tuple[int, int]
+"""(start, stop) in characters."""
 PART_CHARS = 65_536
 _ZLIB_LEVEL = 6
 
@@ -37,33 +39,32 @@ def n_characters(db: apsw.Connection, document_id: int) -> int:
     return 0 if last is None else last * PART_CHARS + len(_part(db, document_id, last))
 
 
-def spans(db: apsw.Connection, document_id: int, borders: Sequence[tuple[int, int]]) -> list[str]:
-    """The text of each (start, stop). Unpacks the parts that hold these spans, each once and as far as it is needed."""
-    ends: dict[int, int] = {}  # of each part, how much of it is needed
-    for start, stop in borders:
-        for ordinal in _ordinals(start, stop):
-            ends[ordinal] = max(ends.get(ordinal, 0), min(stop - ordinal * PART_CHARS, PART_CHARS))
-    unpacked = {ordinal: _beginning(db, document_id, ordinal, end) for ordinal, end in ends.items()}
-    texts = []
-    for start, stop in borders:
-        ordinals = _ordinals(start, stop)
-        offset = ordinals.start * PART_CHARS
-        joined = "".join(unpacked[ordinal] for ordinal in ordinals)
-        texts.append(joined[start - offset : stop - offset])
-    return texts
+def spans(db: apsw.Connection, document_id: int, borders: Sequence[Span]) -> list[str]:
+    """The text of each (start, stop) of a document."""
+    return spans_of_each(db, {document_id: borders})[document_id]
 
 
-def ocr_spans(db: apsw.Connection, document_ids: Sequence[int]) -> dict[int, list[tuple[int, int]]]:
-    """(start, stop) of each page whose text is from OCR; documents without such pages are missing."""
+def spans_of_each(db: apsw.Connection, wanted: Mapping[int, Sequence[Span]]) -> dict[int, list[str]]:
+    """The texts of spans of each document. Unpacks the parts that hold them, each once and as far as it is needed."""
+    ends: dict[tuple[int, int], int] = {}  # of each part of a document, how much of it is needed
+    for document_id, borders in wanted.items():
+        for start, stop in borders:
+            for ordinal in _ordinals(start, stop):
+                needed = min(stop - ordinal * PART_CHARS, PART_CHARS)
+                ends[document_id, ordinal] = max(ends.get((document_id, ordinal), 0), needed)
     sql = (
-        "SELECT id, ocr_pages, page_starts, n_chars FROM contents"
-        " WHERE id IN (SELECT value FROM json_each(?)) AND ocr_pages <> '[]'"
+        "SELECT content_id, ordinal, body FROM json_each(?) AS part JOIN text_parts"
+        " ON content_id = part.value ->> 0 AND ordinal = part.value ->> 1"
     )
-    found = {}
-    for id_, packed, starts, n_chars in db.execute(sql, (json.dumps(list(document_ids)),)):
-        borders = [*json.loads(starts), n_chars]
-        found[id_] = [(borders[page - 1], borders[page]) for page in json.loads(packed)]
-    return found
+    parts = db.execute(sql, (json.dumps(list(ends)),))
+    unpacked = {(id_, ordinal): _beginning(body, ends[id_, ordinal]) for id_, ordinal, body in parts}
+
+    def text(document_id: int, start: int, stop: int) -> str:
+        ordinals = _ordinals(start, stop)
+        joined = "".join(unpacked.get((document_id, ordinal), "") for ordinal in ordinals)
+        return joined[start - ordinals.start * PART_CHARS : stop - ordinals.start * PART_CHARS]
+
+    return {id_: [text(id_, *span) for span in borders] for id_, borders in wanted.items()}
 
 
 def _ordinals(start: int, stop: int) -> range:
@@ -71,10 +72,8 @@ def _ordinals(start: int, stop: int) -> range:
     return range(start // PART_CHARS, max(start, stop - 1) // PART_CHARS + 1)
 
 
-def _beginning(db: apsw.Connection, document_id: int, ordinal: int, n: int) -> str:
+def _beginning(packed: bytes, n: int) -> str:
     """At least the first `n` characters of a part, or all of it: to unpack whole parts took 2 ms of a search."""
-    sql = "SELECT body FROM text_parts WHERE content_id = ? AND ordinal = ?"
-    packed = db.execute(sql, (document_id, ordinal)).get or b""
     unpacker, decoder, text = zlib.decompressobj(), codecs.getincrementaldecoder("utf-8")("surrogatepass"), ""
     while packed and len(text) < n:
         text += decoder.decode(unpacker.decompress(packed, n - len(text)))  # a character has a byte at least

@@ -30,24 +30,12 @@ class MetadataValue:
     """Where the value was read, in a word or two: "PDF info", "front matter", "path"."""
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentText:
-    """The text that was read from one file."""
+class WithPlaces:
+    """The pages and headings of a document."""
 
-    text: str
+    __slots__ = ()
     page_starts: tuple[int, ...]
-    """Offset of each page's first character, ascending, beginning with 0; empty for formats without pages."""
-    title: str
-    """The document's own title, on one line; "" if it has none. The store then returns the file's name as title."""
-    headings: tuple[Heading, ...] = ()
-    metadata: tuple[MetadataValue, ...] = field(default=(), compare=False)
-    """Facts that a reader found beside the text, and the title. The store returns them with hits, not with the text."""
-    ocr_pages: tuple[int, ...] = field(default=(), compare=False)
-    """The pages whose text is from OCR, ascending."""
-    n_scanned: int = field(default=0, compare=False)
-    """Pages that show something and have no text: OCR could read them. The store keeps it with the file."""
-    page_labels: tuple[str, ...] = field(default=(), compare=False)
-    """The number or name that is printed on each page, such as "iv"; () if the file says no other ones than 1, 2, …"""
+    headings: tuple[Heading, ...]
 
     def page_at(self, offset: int) -> int | None:
         """The page that holds the character at `offset`, or None if the format has no pages."""
@@ -67,3 +55,23 @@ class Passage:
     stop: int
     """One past the last character."""
     n_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentText(WithPlaces):
+    """The text that was read from one file."""
+
+    text: str
+    page_starts: tuple[int, ...]
+    """Offset of each page's first character, ascending, beginning with 0; empty for formats without pages."""
+    title: str
+    """The document's own title, on one line; "" if it has none. The store then returns the file's name as title."""
+    headings: tuple[Heading, ...] = ()
+    metadata: tuple[MetadataValue, ...] = field(default=(), compare=False)
+    """Facts that a reader found beside the text, and the title. The store returns them with hits, not with the text."""
+    ocr_pages: tuple[int, ...] = field(default=(), compare=False)
+    """The pages whose text is from OCR, ascending."""
+    n_scanned: int = field(default=0, compare=False)
+    """Pages that show something and have no text: OCR could read them. The store keeps it with the file."""
+    page_labels: tuple[str, ...] = field(default=(), compare=False)
+    """The number or name that is printed on each page, such as "iv"; () if the file says no other ones than 1, 2, …"""

@@ -184,9 +184,7 @@ def _place(
 ) -> Quotation:
     start, text = window.start + span[0], window.text[slice(*span)]
     outline = documents.outline(index.db, window.document_id)
-    starts = documents.page_starts(index.db, window.document_id)
-    page = int(np.searchsorted(starts, start, side="right")) or None if starts else None
-    labels = documents.page_labels(index.db, [window.document_id]).get(window.document_id, ())
+    page = outline.page_at(start)
     path = next(filter(file_filter.admits, files.paths_of(index.db, window.document_id, file_filter.under)))
     return Quotation(
         document_id=window.document_id,
@@ -200,8 +198,8 @@ def _place(
         similarity=1 - n_edits / len(plain),
         is_verbatim=_letters(quote) == _letters(text),
         root=os.fspath(index.root),
-        page_label=label_of(labels, page),
-        n_pages=len(labels),
+        page_label=label_of(outline.page_labels, page),
+        n_pages=len(outline.page_labels),
     )
 
 
