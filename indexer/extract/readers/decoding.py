@@ -1,7 +1,7 @@
 """Decode the bytes of a text file, a part of a mail or a page: as UTF-8 if they are, as declared, or as they seem.
 
-Of 2,524 pieces of text in 26 pairs of a language and an encoding (12 languages; encodings of the web, of DOS and of the
-Macintosh; 80 or 1,500 characters), 2,520 were read letter by letter.
+Of 2,304 pieces of text in 43 pairs of a language and an encoding (14 languages; encodings of the web, ISO's, of DOS and
+of the Macintosh; 80 to 1,500 characters), 2,252 were read letter by letter; 2,023 by the detector alone.
 """
 
 import codecs
@@ -10,6 +10,7 @@ import unicodedata
 from collections import Counter
 
 from longsearch.engine.errors import ExtractionError
+from longsearch.indexer.extract.readers.alphabets import is_mixed, likeliest
 from longsearch.indexer.extract.readers.encodings import codec_named, decoded_as, is_single_byte
 from longsearch.indexer.extract.sources import Source
 from longsearch.indexer.extract.wire.limits import MAX_TEXT_FILE_BYTES
@@ -45,13 +46,6 @@ _SURE_UTF8 = 3
 """Characters beyond ASCII that make UTF-8 sure although an encoding of several bytes is declared."""
 _WRONG_SHARE = 0.05
 """Share of the bytes beyond ASCII that the declared encoding does not have, from which the declaration is wrong."""
-_WESTERN = ("cp1252", "cp850", "cp437", "mac_roman")
-_LIKE_WESTERN = frozenset({*_WESTERN, "mac-roman", "cp852", "cp858", "cp865", "mac-latin2", "mac-iceland"})
-"""What a detector takes a few Western letters of DOS or of a Mac for."""
-_FEW_BYTES = 40
-_USUAL = frozenset("äöüßéèêëàâáçñóòôíìîïúùûåæøœãõÄÖÜÉÅØ¿¡“”„«»’–—€…")
-_CORNERS = re.compile("[╡╢╖╞╟╨╤╥╙╘╒╓╫╪▐]")
-"""Pieces of boxes of code page 437 that are letters in page 850. Without a line beside them they are no box."""
 _HTML_CHARSET = re.compile(
     rb"""<(?:meta|\?xml)[^>]{0,200}(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]{2,40})""", re.IGNORECASE
 )
@@ -123,43 +117,21 @@ def _not_utf8(data: bytes, codec: str) -> str:
 
 
 def guessed(data: bytes) -> str:
-    """Return `data` in the likeliest encoding of the web, of DOS or of old Macs; a Western one if it is short."""
+    """Return `data` in the likeliest encoding of the web, of DOS or of old Macs."""
     if _OLD_JAPANESE.search(data):
         return decoded_as(data, "iso2022_jp_ext")
     first = found.start() if (found := _NOT_ASCII.search(data)) else 0
     sample = data[max(0, first - _CONTEXT_BYTES) : first + _SAMPLE_BYTES]
     if len(_NOT_ASCII.findall(sample)) < _LEAST_BYTES:
-        return data.decode(_western(sample), errors="replace")
+        return data.decode(likeliest(sample, "cp1252"), errors="replace")
     from chardet import EncodingEra, detect  # 18 ms, and nearly all text is UTF-8
 
     eras = EncodingEra.MODERN_WEB | EncodingEra.DOS | EncodingEra.LEGACY_MAC
     name = detect(sample, encoding_era=eras, prefer_superset=True, compat_names=False)["encoding"] or "cp1252"
-    if name in _LIKE_WESTERN and len(_NOT_ASCII.findall(sample)) < _FEW_BYTES:
-        name = _western(sample, otherwise=name)
-    text = decoded_as(data, codec_named(name) or "cp1252")
-    is_boxed = "─" in text or "═" in text
-    return data.decode("cp850") if name == "cp437" and not is_boxed and _CORNERS.search(text) else text
-
-
-def _western(sample: bytes, otherwise: str = "cp1252") -> str:
-    """Return the Western encoding in which a few bytes beyond ASCII make the most sense, `otherwise` if in none."""
-    scores: dict[str, tuple[int, bool]] = {}
-    for codec in _WESTERN:
-        text = sample.decode(codec, "replace")
-        places = [place for place, character in enumerate(text) if character > "\x7f"]
-        if all(_makes_sense(text, place) for place in places):
-            scores[codec] = sum(text[place] in _USUAL for place in places), codec == otherwise.replace("-", "_")
-    return max(scores, key=lambda codec: scores[codec], default=otherwise)
-
-
-def _makes_sense(text: str, place: int) -> bool:
-    """Return whether a character fits between its neighbours: no capital after a small letter, no sign in a word."""
-    character, before, after = text[place], text[place - 1 : place], text[place + 1 : place + 2]
-    if character == "\ufffd":
-        return False
-    if character.isalpha() and unicodedata.category(character) != "Lm":
-        return not (character.isupper() and before.islower()) and (before.isalpha() or after.isalpha())
-    return not (before.isalpha() and after.isalpha()) or character in "’–—·\xad\xa0"
+    codec = codec_named(name) or "cp1252"
+    if is_single_byte(codec) or is_mixed(decoded_as(sample, codec)):
+        codec = likeliest(sample, codec)
+    return decoded_as(data, codec)
 
 
 def _wide(data: bytes) -> str:

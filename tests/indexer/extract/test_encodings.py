@@ -11,6 +11,7 @@ from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.clean import clean_characters
 from longsearch.indexer.extract.reader import Extraction
 from longsearch.indexer.extract.readers import decoding
+from longsearch.indexer.extract.readers.alphabets import CODECS, likeliest
 from longsearch.indexer.extract.readers.encodings import codec_named
 
 Extract = Callable[[bytes, str], Extraction]
@@ -116,10 +117,35 @@ def test_a_part_that_declares_wide_characters_may_be_short() -> None:
         ("mac_cyrillic", "Паром отходит в полдень, капитан спит."),
         ("cp850", "Das Müll-Schiff"),
         ("mac_roman", "une jetée"),
+        ("cp1252", "El capitán anotó cada mañana la hora: ¿dónde está el señor Núñez?"),
+        ("iso8859_2", "Kierownik portu zapisywał każdego ranka, żeby urząd miał źródło."),
+        ("iso8859_2", "Příliš žluťoučký kůň úpěl ďábelské ódy."),
+        ("iso8859_15", "Le cœur du vieux port : l'œuvre des pêcheurs vendue 5 €."),
+        ("iso8859_5", "Смотритель порта каждое утро записывал время отплытия парома."),
+        ("iso8859_6", "كان مدير الميناء يسجل كل صباح وقت مغادرة العبارة."),
+        ("iso8859_7", "Ο λιμενάρχης έγραφε κάθε πρωί. Άλλοτε έμενε. Ύστερα έφυγε."),
+        ("cp1125", "Доглядач порту щоранку записував час відплиття порома."),
+        ("cp437", "┌──────┐\r\n│ Café │\r\n└──────┘\r\n"),
     ],
 )
 def test_files_of_dos_and_of_old_macs_are_read(codec: str, text: str) -> None:
     assert decoding.decode(text.encode(codec)) == text
+
+
+def test_a_declaration_of_utf8_that_is_untrue_does_not_make_western_text_cyrillic() -> None:
+    assert (
+        decoding.decode_part("déjà vu “x” und mehr déjà vu".encode("cp1252"), "utf-8") == "déjà vu “x” und mehr déjà vu"
+    )
+
+
+def test_a_text_that_makes_sense_in_no_encoding_is_left_to_the_detector() -> None:
+    assert likeliest("ﾌｪﾘｰﾊ ﾃﾞﾀ ｱｻ".encode("cp932"), "cp1258") == "cp1258"
+    assert likeliest(b"", "koi8_r") == "koi8_r"
+
+
+@given(st.binary(max_size=300), st.sampled_from(CODECS))
+def test_any_bytes_have_a_likeliest_encoding(data: bytes, otherwise: str) -> None:
+    assert likeliest(data, otherwise) in CODECS
 
 
 def test_controls_of_latin_1_are_the_letters_of_windows_that_they_stand_for() -> None:
