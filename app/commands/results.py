@@ -60,6 +60,7 @@ def to_json(results: "SearchResults", explain: bool = False, n_answers: int = _N
     return {
         **asked,
         "corrected": results.corrected or None,
+        "understood": results.understood or None,
         "mode": results.mode.value,
         "instruction": results.instruction,
         "took_ms": round(results.took_ms, 1),
@@ -109,6 +110,7 @@ def to_text(results: "SearchResults", width: int, explain: bool = False) -> str:
     from longsearch.tui.text.wording import ALL_BY_CHANCE, BELOW_BY_CHANCE, first_by_chance, with_language
 
     lines = [f"({printable(results.note)})"] if results.note else []
+    lines += [f"understood as: {printable(results.understood)}", ""] if explain and results.understood else []
     line = first_by_chance(results.hits)
     for number, hit in enumerate(results.hits):
         if number == line:

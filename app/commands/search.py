@@ -21,6 +21,11 @@ _FIELDS = (
     ("type", "ENDING", "only files with this ending: pdf"),
     ("in", "PATH", "only files with this text in their path"),
 )
+_QUERY_HELP = (
+    'what you mean; may hold "quoted phrases", -excluded words, (this OR that) AND NOT other, "near words"~5, star* and'
+    " fields: author:hinton, date:2021..2023, tag:steel, lang:de, type:pdf (put -- before a query that begins with -);"
+    " filters alone list documents"
+)
 _SORTS = ("score", "date", "name")
 """The values of `engine.query_language.fields.Sort`."""
 
@@ -29,8 +34,7 @@ def add_options(parser: ArgumentParser) -> None:
     """Add the options of `longsearch search`."""
     parser.add_argument(
         "query",
-        help='what you mean; may hold "quoted phrases", -excluded words and fields: author:hinton, date:2021..2023,'
-        " tag:steel, lang:de, type:pdf (put -- before a query that begins with -); filters alone list documents",
+        help=_QUERY_HELP,
     )
     add_folder_options(parser)
     parser.add_argument(

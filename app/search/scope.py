@@ -16,7 +16,7 @@ from longsearch.app.paths import index_path
 from longsearch.engine.errors import LongsearchError, StoreError
 from longsearch.engine.index.index import Index
 from longsearch.engine.index.opening import open_index
-from longsearch.engine.query_language.folder_filter import FolderFilter
+from longsearch.engine.query_language.file_filter import FolderFilter
 from longsearch.engine.types.results import Folder, SearchResults
 
 

@@ -11,7 +11,8 @@ from longsearch.app.search.query_vectors import VectorsOfQuery, VectorSource, ve
 from longsearch.app.search.scope import OpenFolders, Scope, opened
 from longsearch.engine.completions import Completion
 from longsearch.engine.errors import LongsearchError
-from longsearch.engine.query_language.query import Given, Query, folders_named, parse, unfinished
+from longsearch.engine.query_language.items import unfinished
+from longsearch.engine.query_language.query import Given, Query, folders_named, parse
 from longsearch.engine.search import searcher, spelling
 from longsearch.engine.search.completion import complete
 from longsearch.engine.search.reading import read_answers

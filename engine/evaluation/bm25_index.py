@@ -1,6 +1,5 @@
 """Ranks passages by BM25: SQLite FTS5 in memory, with the tokenizer and stop words of the product's word index."""
 
-import re
 from collections.abc import Iterable, Sequence
 from functools import partial
 
@@ -13,11 +12,10 @@ from longsearch.engine.index import bm25
 from longsearch.engine.index.bm25 import WordStatistics
 from longsearch.engine.index.lookup import forms_of, lookup
 from longsearch.engine.languages.analysis import analysed, indexed
+from longsearch.engine.query_language.items import as_prose
 from longsearch.engine.query_language.query import in_languages, parse
 from longsearch.engine.store import keywords
 from longsearch.engine.store.languages import IndexLanguages
-
-_OPERATORS = re.compile(r'["“”„«»]|(?<!\S)-+')  # removed: evaluation measures the ranking, not the query language
 
 
 class Bm25:
@@ -79,7 +77,8 @@ class Bm25:
 
     def _terms(self, query: str) -> tuple[str, ...]:
         try:
-            asked = in_languages(parse(_OPERATORS.sub(" ", query)), self._languages.codes)
+            # evaluation measures the ranking, not the query language
+            asked = in_languages(parse(as_prose(query)), self._languages.codes)
             return lookup(asked, self._languages).terms
         except QueryError:
             return ()

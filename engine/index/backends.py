@@ -83,6 +83,12 @@ class IndexBackend(VectorIndex, Protocol):
         At least `least` passages hold each in one form or another.
         """
 
+    def words_like(self, pattern: str) -> list[str]:
+        """Words of the documents that are like `pattern`, in which a star stands for any letters.
+
+        Those that begin with the letters before a star at the end need not be among them: they are found by these.
+        """
+
     def documents_of(self, passage_ids: NDArray[np.int64]) -> NDArray[np.int64]:
         """(n,): the document of each of these passages (n,), ascending."""
 

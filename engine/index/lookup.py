@@ -10,12 +10,14 @@ no languages.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, product
 
 from longsearch.engine.languages.analysis import analysed, characters_of, folded, movable, pairs
 from longsearch.engine.languages.scripts import UNSPACED, UNSPACED_RUN
 from longsearch.engine.languages.spelling import other_spelling
-from longsearch.engine.query_language.query import MAX_TERMS, Query, is_searchable
+from longsearch.engine.query_language.items import is_searchable
+from longsearch.engine.query_language.operators import Near
+from longsearch.engine.query_language.query import MAX_TERMS, Query
 from longsearch.engine.store.languages import IndexLanguages
 from longsearch.engine.types.results import Term
 
@@ -37,6 +39,8 @@ class Lookup:
     """A passage must match all of these."""
     excluded: tuple[str, ...]
     """A passage must match none of these."""
+    languages: IndexLanguages | None = None
+    """In which what operators join is looked up."""
 
     @property
     def terms(self) -> tuple[str, ...]:
@@ -49,7 +53,8 @@ def lookup(query: Query, languages: IndexLanguages) -> Lookup:
     words = (unit for term in query.words for unit in _units(term, languages))
     phrases = (_whole(term, languages) for term in query.phrases)
     excluded = (_whole(term, languages) for term in query.excluded)
-    return Lookup(*(tuple(dict.fromkeys(part))[:MAX_TERMS] for part in (words, phrases, excluded)))
+    asked = [tuple(dict.fromkeys(part))[:MAX_TERMS] for part in (words, phrases, excluded)]
+    return Lookup(asked[0], asked[1], asked[2], languages)
 
 
 def expressions(terms: Iterable[Term], languages: IndexLanguages) -> list[str]:
@@ -83,6 +88,11 @@ def forms_of(expression: str) -> list[str]:
     return _FORM.findall(expression)
 
 
+def is_any_of(expression: str) -> bool:
+    """Whether passages match that hold any of the forms."""
+    return not set(_FORM.sub("", expression)) - set(" ()OR")
+
+
 def as_typed(expression: str) -> str:
     """The word as it was typed: the first form of an expression."""
     form = forms_of(expression)[0]
@@ -91,17 +101,17 @@ def as_typed(expression: str) -> str:
 
 def _units(term: Term, languages: IndexLanguages) -> Iterator[str]:
     """Yield the expressions of a typed word, each of which counts as a word."""
+    if term.is_phrase or term.is_pattern:
+        yield _whole(term, languages)
+        return
     last = 0
     for run in UNSPACED_RUN.finditer(term.text):
-        yield from _spaced(Term(term.text[last : run.start()]), languages)
+        if is_searchable(before := term.text[last : run.start()]):
+            yield _whole(Term(before), languages)
         yield from _pairs(run[0], languages)
         last = run.end()
-    yield from _spaced(replace(term, text=term.text[last:]), languages)
-
-
-def _spaced(term: Term, languages: IndexLanguages) -> Iterator[str]:
-    if is_searchable(term.text):
-        yield _whole(term, languages)
+    if is_searchable(rest := term.text[last:]):
+        yield _whole(replace(term, text=rest), languages)
 
 
 def _pairs(run: str, languages: IndexLanguages) -> Iterator[str]:
@@ -123,7 +133,24 @@ def _whole(term: Term, languages: IndexLanguages) -> str:
         forms += [_form(replace(term, text=other), code) for code in ("", *languages.codes)]
     if term.is_prefix and len(set(forms)) > 1:
         forms.append(_quoted(movable(folded(term.text))) + "*")
+    if term.is_pattern:
+        return _either(_like(term, languages))
     return _either(list(dict.fromkeys(forms))[:_MAX_FORMS])
+
+
+def _like(term: Term, languages: IndexLanguages) -> list[str]:
+    """The forms of all words that a pattern stands for."""
+    begun = [match(term), _quoted(movable(folded(term.text))) + "*"] if term.is_prefix else [match(term)]
+    return list(
+        dict.fromkeys([*begun, *(form for word in term.like for form in forms_of(_whole(Term(word), languages)))])
+    )
+
+
+def near(node: Near, languages: IndexLanguages) -> str:
+    """The expression for passages in which words, each in a form of any language, stand near each other."""
+    forms = [forms_of(_whole(part, languages)) for part in node.parts]
+    pairs = (f"NEAR({' '.join(chosen)}, {node.within})" for chosen in islice(product(*forms), _MAX_FORMS**2))
+    return _either(list(pairs))
 
 
 def _form(term: Term, language: str) -> str:

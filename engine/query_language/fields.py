@@ -32,6 +32,10 @@ _DAYS = {"d": 1, "w": 7, "m": 30.44, "y": 365.25}
 _FIRST, _LAST = "0000-01-01", "9999-12-31"
 
 
+QUOTES = str.maketrans(dict.fromkeys("“”„«»", '"'))
+"""Quotation marks of several languages as the one of the query language."""
+
+
 class Sort(StrEnum):
     """How results are ordered."""
 
@@ -59,6 +63,12 @@ class Condition:
         text = f'"{self.text}"' if " " in self.text else self.text
         name = "since" if self.days and self.days[1] == _LAST and ".." not in self.text else self.field
         return f"{'-' if self.is_excluded else ''}{name}:{text}"
+
+
+def quoted(value: str) -> str:
+    """A value as it is typed behind a field: in quotation marks if it has spaces or signs that end a word."""
+    clean = " ".join(value.translate(QUOTES).replace('"', " ").split())
+    return clean if re.fullmatch(r"[\w./#-][^\s()|]*", clean) else f'"{clean}"'
 
 
 def name_of(typed: str, keys: Collection[str]) -> str:

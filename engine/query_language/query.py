@@ -1,21 +1,22 @@
-"""The query language: words, "phrases", -excluded words and -"excluded phrases", and fields such as author:hinton.
+"""The query language: words, "phrases", -excluded words and phrases, fields such as author:hinton, and operators.
 
-Any text is a valid query: what only resembles a field (10:30, http://, C:\\) is a word. `fields` says which there are.
-This module is pure: text in, terms out. It knows no index; `lookup` turns the terms into what the word index is asked.
+Any text is a valid query: what only resembles a field (10:30, http://, C:\\) is a word. `fields` says which there are,
+`operators` how AND, OR, NOT, NEAR and brackets join what is typed. This module is pure: text in, terms out. It knows no
+index; `lookup` turns the terms into what the word index is asked.
 """
 
 import re
-import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from longsearch.engine.errors import QueryError
 from longsearch.engine.languages.scripts import SPACED_WORD
 from longsearch.engine.languages.stop_words import STOP_WORDS, language_of_question, without_article
-from longsearch.engine.query_language import fields
-from longsearch.engine.query_language.fields import Condition, Filters, Sort
-from longsearch.engine.query_language.file_filter import FileFilter
-from longsearch.engine.query_language.folder_filter import FolderFilter
+from longsearch.engine.query_language import fields, operators
+from longsearch.engine.query_language.fields import QUOTES, Condition, Filters, Sort
+from longsearch.engine.query_language.file_filter import FileFilter, FolderFilter
+from longsearch.engine.query_language.items import as_prose, encodable, is_searchable, items
+from longsearch.engine.query_language.operators import Node, Not, Sign, Token, Where
 from longsearch.engine.types.results import Term
 
 Given = tuple[str, str]
@@ -24,13 +25,9 @@ MAX_TERMS = 64
 """A query looks up at most this many words and as many phrases. A pasted page has hundreds; each costs milliseconds."""
 _OPERATORS_MAX_CHARS = 1000  # a longer text was pasted, not typed: its quotation marks and dashes are prose
 _PREFIX_MIN_CHARS = 3  # "w1"* took 0.85 s at 100k passages that all match it
-_QUOTES = str.maketrans(dict.fromkeys("“”„«»", '"'))
-# one item of a query: an optional minus, then a phrase (perhaps unclosed) or a word; in a field, a name before them
-_BODY = r'(?:"(?P<phrase>[^"]*)(?P<closed>"?)|(?P<word>[^\s"]+))'
-_ITEM = re.compile(rf"(?P<minus>-)?{_BODY}")
-_NAME = r"[^\W\dA-Z_][^\WA-Z_.-]*(?:[.-][^\WA-Z_.-]+)*"
-_FIELD = re.compile(rf'(?P<minus>-)?(?P<name>{_NAME}):(?=["\w./#-]){_BODY}')
-_UNFINISHED = re.compile(rf'(?:^|(?<=\s))-?(?:(?P<name>{_NAME}):)?(?P<value>"[^"]*|[^\s":]*)$')
+_SIGN_ALONE = re.compile(r"AND|OR|NOT|NEAR(?:/\d+)?")
+_PATTERN = re.compile(r"(?=(?:.*[^\W_]){3})(?!\d+\*\d)[\w'’-]*(?:\*[\w'’-]+)*\*?")
+_MEANINGLESS = re.compile(r"[+!~][^\W\d]\S*|[^\W\d]\w*[~^]\d*|[^\W\d]+\?[^\W\d]+|\*?[^\W\d]{1,2}\*|\*[^\W\d]{1,2}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +37,7 @@ class Query:
     text: str
     """The query as it was typed."""
     words: tuple[Term, ...]
-    """A passage may hold any of these."""
+    """A passage may hold any of these; the phrases and patterns among them stand beside OR."""
     phrases: tuple[Term, ...]
     """A passage must hold all of these."""
     excluded: tuple[Term, ...]
@@ -59,6 +56,8 @@ class Query:
     """Whether the order is the other way round: -sort:date shows the oldest first."""
     notes: tuple[str, ...] = ()
     """What the person may have meant otherwise: a misspelt field, an impossible date."""
+    joined: tuple[Node, ...] = ()
+    """What operators join. A passage must be all of these; their words count for the rank."""
 
     @property
     def is_listing(self) -> bool:
@@ -83,41 +82,97 @@ def parse(text: str, prefix_last: bool = False, keys: Collection[str] = (), also
     from the text, each as (name, value); `-name` excludes. Raises QueryError if nothing is left to search for or list,
     or for an unknown field in `also`.
     """
-    clean = _encodable(text)
+    clean = encodable(text)
     if len(clean) > _OPERATORS_MAX_CHARS:
-        clean, prefix_last = _without_operators(clean), False
+        clean, prefix_last = as_prose(clean), False
     found = Filters()
-    words: list[Term] = []
-    phrases: list[Term] = []
-    excluded: list[Term] = []
-    meaning: list[str] = []
-    for item in _items(clean.translate(_QUOTES), found, prefix_last, keys):
-        is_phrase = item["word"] is None
-        body = (item["phrase"] if is_phrase else item["word"]).strip()
-        if not is_searchable(body):
-            continue
-        if not item["minus"]:
-            meaning.append(body)
-        is_unfinished = prefix_last and item.end() == len(clean) and not item["closed"]
-        term = Term(body, is_phrase, is_unfinished and _may_be_prefix(body))
-        (excluded if item["minus"] else phrases if is_phrase else words).append(term)
+    parts = _parts(clean.translate(QUOTES), found, prefix_last, keys)
+    words, phrases, excluded, joined = list[Term](), list[Term](), list[Term](), list[Node]()
+    for part in parts:
+        if isinstance(part, Term):
+            (phrases if part.is_phrase else words).append(part)
+        elif isinstance(part, Not) and isinstance(part.part, Term):
+            excluded.append(part.part)
+        else:
+            joined += _joined(part, found)
+    words += [term for part in joined for term in operators.terms_of(part)]
     for name, value in also:
         _take_given(found, name, value, keys)
-    if not meaning and (excluded or not found):
-        raise QueryError(*_nothing_to_search(bool(excluded)))
+    if not (words or phrases) and (excluded or not (found or joined) or any(map(operators.has_terms, joined))):
+        raise QueryError(*_nothing_to_search(bool(excluded or joined)))
     kept = content_words(words, bool(phrases)), _distinct(phrases), _distinct(excluded)
     conditions, notes = tuple(dict.fromkeys(found.conditions))[:MAX_TERMS], tuple(dict.fromkeys(found.notes))
     files, folders = FileFilter.of(found.of_files), FolderFilter.of(found.of_folders)
-    return Query(text, *kept, " ".join(meaning), files, folders, conditions, *found.order, notes)
+    positive = [part for part in parts if isinstance(part, Term)]
+    if joined:
+        positive = [term for part in parts for term in operators.terms_of(part)]
+    meaning = " ".join(term.text.replace("*", "") if term.is_pattern else term.text for term in positive)
+    return Query(text, *kept, meaning, files, folders, conditions, *found.order, notes, tuple(dict.fromkeys(joined)))
+
+
+def _parts(text: str, found: Filters, prefix_last: bool, keys: Collection[str]) -> Sequence[Node]:
+    """The parts of a query that stand side by side; what is no part, such as an order, is given to `found`."""
+    tokens: list[Token] = []
+    has_signs = False
+    for item, name in items(text, found.notes, keys):
+        if not name and item["sign"]:
+            has_signs = True
+            tokens += _signs(item)
+            continue
+        body = (item["phrase"] if item["word"] is None else item["word"]).strip()
+        is_unfinished = prefix_last and item.end() == len(text) and not item["closed"]
+        if name in (fields.FOLDER, "sort") and body:
+            found.take(name, body, bool(item["minus"]))
+        elif is_searchable(body):
+            part = Where(name, body, is_unfinished) if name else _term(item, body, is_unfinished, found.notes)
+            tokens.append(Not(part) if item["minus"] else part)
+    return operators.clauses(tokens) if has_signs else [token for token in tokens if not isinstance(token, Sign)]
+
+
+def _signs(item: re.Match[str]) -> Iterator[Sign]:
+    """Yield an operator or bracket, behind NOT if it has a minus."""
+    typed = item["sign"]
+    kind = (item["kind"] or {"&": "AND", "|": "OR"}.get(typed[0], typed)).partition("/")[0]
+    if item["minus"]:
+        yield Sign("NOT", "-")
+    yield Sign(kind, typed, int(item["within"] or operators.WITHIN))  # type: ignore[arg-type]
+
+
+def _term(item: re.Match[str], body: str, is_unfinished: bool, notes: list[str]) -> Node:
+    """A word, a phrase, or words of which `item` says how near they must be."""
+    if item["word"] is None:
+        if item["near"] and len(words := list(dict.fromkeys(filter(is_searchable, body.split())))) > 1:
+            return operators.Near(tuple(map(Term, words)), int(item["near"]))
+        return Term(body, True, is_unfinished and _may_be_prefix(body))
+    if "*" in body and _PATTERN.fullmatch(body):
+        return Term(body, False, body.endswith("*") and body.count("*") == 1, is_pattern=True)
+    if _MEANINGLESS.fullmatch(body):
+        notes.append(
+            f"{body} is looked up as a word: + ! ~ ^ ? and a star beside one letter or two have no meaning here"
+        )
+    if _SIGN_ALONE.fullmatch(body):
+        body = body.lower()
+    return Term(body, False, is_unfinished and _may_be_prefix(body))
+
+
+def _joined(part: Node, found: Filters) -> Iterator[Node]:
+    """Yield what operators join; give a field to `found`."""
+    where, is_excluded = (part.part, True) if isinstance(part, Not) else (part, False)
+    if isinstance(where, Where):
+        found.take(where.name, where.text, is_excluded, where.is_prefix)
+        return
+    yield part
+    if operators.finds_more_than_words(part):
+        found.notes.append("what holds none of the words is found by meaning alone")
 
 
 def with_words(text: str, words: Mapping[str, str], keys: Collection[str] = ()) -> str:
     """The query with other words in place of those that `words` names; phrases, exclusions and fields stay."""
-    clean, pieces, last = _encodable(text), list[str](), 0
+    clean, pieces, last = encodable(text), list[str](), 0
     if len(clean) > _OPERATORS_MAX_CHARS:
         return text
-    for item in _items(clean.translate(_QUOTES), Filters(), False, keys):
-        if item["word"] is not None and not item["minus"]:
+    for item, name in items(clean.translate(QUOTES), [], keys):
+        if item["word"] is not None and not item["minus"] and not name:
             start, stop = item.span("word")
             own = SPACED_WORD.sub(lambda word: words.get(word[0], word[0]), clean[start:stop])
             pieces += [clean[last:start], own]
@@ -125,45 +180,28 @@ def with_words(text: str, words: Mapping[str, str], keys: Collection[str] = ()) 
     return "".join([*pieces, clean[last:]])
 
 
+def written(query: Query) -> str:
+    """The query as it was understood, in the query language; `parse` understands that the same."""
+    ranked = {term for part in query.joined for term in operators.terms_of(part)}
+    parts: list[Node] = [word for word in query.words if word not in ranked]
+    texts = [operators.written(part, is_inside=True) for part in (*parts, *query.phrases, *query.joined)]
+    texts += [f"-{operators.written(term)}" for term in query.excluded]
+    texts += [query.filters, str(query.folders)]
+    if query.sort:
+        texts.append(f"{'-' if query.is_reversed else ''}sort:{query.sort}")
+    return " ".join(filter(None, texts))
+
+
 def folders_named(text: str, also: Sequence[Given] = ()) -> FolderFilter:
     """The folders that a query names: they must be known before it is parsed, because their documents have the keys."""
     found = Filters()
-    clean = _encodable(text)
+    clean = encodable(text)
     if f"{fields.FOLDER}:" in clean.casefold() and len(clean) <= _OPERATORS_MAX_CHARS:
-        for _ in _items(clean.translate(_QUOTES), found, False, ()):
-            pass
+        _parts(clean.translate(QUOTES), found, False, ())
     for name, value in also:
         if fields.name_of(name.removeprefix("-"), ()) == fields.FOLDER:
             _take_given(found, name, value, ())
     return FolderFilter.of(found.of_folders)
-
-
-def _items(text: str, found: Filters, prefix_last: bool, keys: Collection[str]) -> Iterator[re.Match[str]]:
-    """Yield the items of a query that are words or phrases; give the fields to `found`."""
-    at = 0
-    while item := _ITEM.search(text, at):
-        typed = _FIELD.match(text, item.start())
-        if typed and _take_typed(found, typed, prefix_last and typed.end() == len(text), keys):
-            at = typed.end()
-        else:
-            at = item.end()
-            yield item
-
-
-def _take_typed(found: Filters, typed: re.Match[str], is_unfinished: bool, keys: Collection[str]) -> bool:
-    """Give a field to `found`; return False if it is to be searched for as it stands, with a note if it is a slip."""
-    body = (typed["word"] or typed["phrase"] or "").strip()
-    name = fields.name_of(typed["name"], keys)
-    if not name:
-        if not body.startswith("/") and (near := fields.nearest_name(typed["name"], keys)):
-            found.notes.append(f"no field {typed['name']}: {near}?")
-        return False
-    if not (body if name == fields.FOLDER else is_searchable(body)):
-        return True
-    problem = found.take(name, body, bool(typed["minus"]), is_unfinished and not typed["closed"])
-    if problem:
-        found.notes.append(problem)
-    return not problem
 
 
 def _take_given(found: Filters, name: str, value: str, keys: Collection[str]) -> None:
@@ -171,15 +209,9 @@ def _take_given(found: Filters, name: str, value: str, keys: Collection[str]) ->
     if not known:
         near = fields.nearest_name(name, keys)
         raise QueryError(f"No document has a field {name}", f"{near}?" if near else "status --json lists the fields")
-    problem = found.take(known, _encodable(value).strip(), name.startswith("-"))
+    problem = found.take(known, encodable(value).strip(), name.startswith("-"))
     if problem:
         raise QueryError(f"{value} is no value for this", problem)
-
-
-def unfinished(text: str) -> tuple[int, str, str | None]:
-    """What a query's last item begins: (where its value begins, the value, its field or None if none was typed)."""
-    found = _UNFINISHED.search(text.translate(_QUOTES))
-    return (found.start("value"), found["value"].removeprefix('"'), found["name"]) if found else (len(text), "", None)
 
 
 def is_common(word: str, language: str = "en") -> bool:
@@ -187,31 +219,9 @@ def is_common(word: str, language: str = "en") -> bool:
     return word.casefold() in STOP_WORDS[language]
 
 
-def quoted(value: str) -> str:
-    """A value as it is typed behind a field: in quotation marks if it has spaces or signs that end a word."""
-    clean = " ".join(value.translate(_QUOTES).replace('"', " ").split())
-    return clean if re.fullmatch(r"[\w./#-]\S*", clean) else f'"{clean}"'
-
-
-def is_searchable(text: str) -> bool:
-    """Whether FTS5's tokenizer finds a word in the text: letters, numbers and private-use characters make words."""
-    return any(
-        unicodedata.category(character)[0] in "LN" or unicodedata.category(character) == "Co" for character in text
-    )
-
-
-def _encodable(text: str) -> str:
-    """Replace NUL, which ends an FTS5 expression, and lone surrogates, which UTF-8 cannot encode."""
-    return text.replace("\0", " ").encode("utf-8", "replace").decode("utf-8")
-
-
-def _without_operators(text: str) -> str:
-    return re.sub(rf'(?<!\S)-+|"|(?<!\S)(?:{"|".join(fields.NAMES)}):', " ", text.translate(_QUOTES))
-
-
 def _may_be_prefix(text: str) -> bool:
     last = text.split()[-1]
-    return len(last) >= _PREFIX_MIN_CHARS and text[-1].isalnum() and not is_common(last)
+    return len(last) >= _PREFIX_MIN_CHARS and text[-1].isalnum() and last.casefold() not in STOP_WORDS["en"]
 
 
 def content_words(words: list[Term], has_phrases: bool, language: str = "en") -> tuple[Term, ...]:
@@ -219,7 +229,7 @@ def content_words(words: list[Term], has_phrases: bool, language: str = "en") ->
 
     An OR with them took 135 ms, not 16, at 100k passages.
     """
-    kept = [word for word in words if word.is_prefix or not is_common(word.text, language)]
+    kept = [word for word in words if word.is_prefix or word.text.casefold() not in STOP_WORDS[language]]
     return _distinct(kept if kept or has_phrases else words)
 
 

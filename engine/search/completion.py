@@ -17,8 +17,10 @@ from longsearch.engine.errors import QueryError
 from longsearch.engine.index.index import Index
 from longsearch.engine.languages.names import name_of
 from longsearch.engine.query_language import fields
+from longsearch.engine.query_language.fields import quoted
 from longsearch.engine.query_language.file_filter import folded
-from longsearch.engine.query_language.query import is_common, parse, quoted, unfinished
+from longsearch.engine.query_language.items import unfinished
+from longsearch.engine.query_language.query import is_common, parse
 from longsearch.engine.search.retrieval import allowed_documents
 from longsearch.engine.store import languages, metadata
 from longsearch.engine.store.connection import among

@@ -4,7 +4,7 @@ Files with the same bytes are one document, so a copy never takes a place of its
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from longsearch.engine.types.results import Reason
@@ -41,3 +41,12 @@ def group(scored: Iterable[tuple[int, float]], document_of: Mapping[int, int], k
 def ids(scored: Sequence[tuple[int, float]]) -> list[int]:
     """The passage ids, best first."""
     return [passage_id for passage_id, _ in scored]
+
+
+def with_meaning_alone(ranked: list[RankedDocument], of_passages: Mapping[int, float]) -> list[RankedDocument]:
+    """The same, each with the score by meaning of its best passage if it is one of these."""
+    scores = (of_passages.get(document.passages[0][0]) for document in ranked)
+    return [
+        document if score is None else replace(document, meaning_alone=float(score))
+        for document, score in zip(ranked, scores, strict=True)
+    ]

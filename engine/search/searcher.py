@@ -8,7 +8,7 @@ encodes `query.meaning` with its instruction.
 
 import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,13 +20,15 @@ from longsearch.engine.index.backends import Found, QueryWords
 from longsearch.engine.index.bm25 import pooled
 from longsearch.engine.index.index import Index
 from longsearch.engine.index.lookup import Lookup, as_typed, lookup
-from longsearch.engine.query_language.query import Query, in_languages
+from longsearch.engine.query_language.query import Query, in_languages, written
+from longsearch.engine.search import joined
 from longsearch.engine.search.calibration import with_levels
 from longsearch.engine.search.explaining import Parts, with_reasons
 from longsearch.engine.search.fusion import both, trust
 from longsearch.engine.search.hits import LEAST_SCORE, to_hits
 from longsearch.engine.search.metadata_filter import in_order, list_order, listed, sort_hits, sort_keys
-from longsearch.engine.search.ranking import RankedDocument, group, ids
+from longsearch.engine.search.patterns import as_lit, with_words_like
+from longsearch.engine.search.ranking import RankedDocument, group, ids, with_meaning_alone
 from longsearch.engine.search.retrieval import (
     Candidates,
     allowed_passages,
@@ -108,6 +110,8 @@ def search(indexes: Sequence[Index], request: SearchRequest) -> SearchResults:
     mode, asked_of = _mode(indexes, request)
     spoken = languages.joined([index.spoken for index, _ in asked_of])
     request = replace(request, query=in_languages(request.query, spoken.codes))
+    if has_patterns := "*" in request.query.text:
+        request = replace(request, query=with_words_like(request.query, indexes))
     query, asked = request.query, lookup(request.query, spoken)
     plans = _pooled([_plan(index, request, mode, asked, vector) for index, vector in asked_of])
     hits = _hits(plans, _merged(plans)[: request.k])
@@ -118,9 +122,12 @@ def search(indexes: Sequence[Index], request: SearchRequest) -> SearchResults:
     held = plans[0].words.statistics.n_passages_with if plans[0].words else ()
     n_with = {as_typed(term): n for term, n in zip(asked.terms, held, strict=False)}
     note = _note(plans, asked_of)
-    return SearchResults(
+    found = SearchResults(
         query.text, mode, "", took_ms, hits, note, lit=query.terms, languages=spoken.codes, n_with=n_with
     )
+    if query.joined or has_patterns:
+        return replace(found, lit=as_lit(query.terms), understood=written(query))
+    return found
 
 
 _Asked = list[tuple[Index, Vectors | None]]
@@ -145,6 +152,8 @@ def _plan(index: Index, request: SearchRequest, mode: SearchMode, asked: Lookup,
     has_words = mode is not SearchMode.MEANING and not request.query.is_listing
     words = index.backend.words(asked, index.n_documents) if has_words else None
     allowed = allowed_passages(index, asked, request.query)
+    if request.query.joined and asked.languages:
+        allowed = joined.narrowed(allowed, index, request.query.joined, asked.languages)
     return Plan(index, request, mode, asked, None if mode is SearchMode.WORDS else vector, allowed, words)
 
 
@@ -261,7 +270,7 @@ def _ranked(plan: Plan, found: Candidates) -> list[RankedDocument]:
     trusted = 1.0 if plan.words is None else trust(plan.words.statistics.known_words)
     scores = {SearchMode.WORDS: words, SearchMode.MEANING: meaning}.get(plan.mode, both(trusted * words, meaning))
     kept = np.ones(len(scores), np.bool_)
-    if plan.mode is not SearchMode.WORDS and not plan.asked.phrases:
+    if plan.mode is not SearchMode.WORDS and not (plan.asked.phrases or plan.request.query.joined):
         # drop what matches neither words nor meaning: in a small index everything is a candidate
         kept = (scores >= LEAST_SCORE) | found.is_by_words
     order = np.lexsort((found.ids, -scores))
@@ -272,19 +281,10 @@ def _ranked(plan: Plan, found: Candidates) -> list[RankedDocument]:
     ranked = group(scored, dict(zip(best_ids, owners, strict=True)), plan.request.k)
     if plan.mode is SearchMode.HYBRID and plan.words is not None:
         say_little = (words == 0) | (trusted < 1)
-        ranked = _with_meaning_alone(ranked, dict(zip(found.ids[say_little], meaning[say_little], strict=True)))
+        ranked = with_meaning_alone(ranked, dict(zip(found.ids[say_little], meaning[say_little], strict=True)))
     if not plan.request.explain:
         return ranked
     return with_reasons(ranked, Parts(plan.asked.terms, plan.mode, plan.words, found, near))
-
-
-def _with_meaning_alone(ranked: list[RankedDocument], of_passages: Mapping[int, float]) -> list[RankedDocument]:
-    """The same, each with the score by meaning of its best passage if it is one of these."""
-    scores = (of_passages.get(document.passages[0][0]) for document in ranked)
-    return [
-        document if score is None else replace(document, meaning_alone=float(score))
-        for document, score in zip(ranked, scores, strict=True)
-    ]
 
 
 def nearest_excerpts(plan: Plan, ranked: list[RankedDocument]) -> dict[int, Nearest]:

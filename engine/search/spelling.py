@@ -28,7 +28,11 @@ def corrected(indexes: Sequence[Index], query: Query, fields: frozenset[str], is
     """
     spoken = languages.joined([index.spoken for index in indexes])
     terms = in_languages(query, spoken.codes).words
-    words = {term.text: _EDGE.sub("", term.text) for term in terms if not term.is_prefix}
+    words = {
+        term.text: _EDGE.sub("", term.text)
+        for term in terms
+        if not (term.is_prefix or term.is_phrase or term.is_pattern)
+    }
     doubtful = [text for text, word in words.items() if _may_be_mistyped(word) and not is_word(word)]
     near = _near(indexes, doubtful, words)
     meant = {words[text]: _as_cased(word, words[text]) for text, word in near.items() if word}

@@ -1,9 +1,10 @@
-"""The words of an index that resemble a mistyped one. Knows no query.
+"""The words of an index that resemble a mistyped one, or are like a pattern. Knows no query.
 
 The index holds words without their endings. So the terms that resemble the typed word, or a beginning of it, say in
 which passages to look, and the words of these passages are compared whole.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -25,8 +26,12 @@ _N_TERMS = 16
 _N_PASSAGES = 6  # of each term: one of them has the word in the form that was meant
 _TAIL = 0.25  # of an error, for each letter that a term lacks at the end
 _MOST_SCANNED = 50_000  # passages of an index without segments, whose terms FTS5 counts one by one
+_LONGEST = 40  # letters of a term that is like a pattern
 _AT_ONCE = 8_192  # terms whose letters fit into a core's own cache
 _Y, _I = ord("y"), ord("i")
+_ENDING = 3  # letters that a term may lack at the end of a pattern
+MOST_LIKE = 64
+"""The commonest terms that a pattern stands for."""
 
 
 def words_near(segments: Segments, typed: str, most: int, least: int = 1) -> dict[str, int]:
@@ -43,6 +48,37 @@ def words_near(segments: Segments, typed: str, most: int, least: int = 1) -> dic
     whole, _ = n_errors(small, Letters.of(map(folded, found)), most)
     near = np.flatnonzero((whole > 0) & (whole <= most)).tolist()
     return {found[i]: int(whole[i]) for i in near}
+
+
+def words_like(segments: Segments, pattern: str) -> list[str]:
+    """The words of the documents that are like a pattern, in which a star stands for any letters, in small letters.
+
+    Words that begin with the letters before a single star at the end are found by these; here are those whose terms
+    have lost some of them, as `univers` for `universi*`.
+    """
+    pieces = [movable(folded(piece)) for piece in pattern.split("*")]
+    if pattern.endswith("*") and len(pieces) == 2:
+        begun = [pieces[0][:stop] for stop in range(len(pieces[0]) - _ENDING, len(pieces[0])) if stop >= _SHORTEST]
+        terms = [term for own in begun for term in (own, own + MADE)]
+    else:
+        terms = [term.decode() for _, term in sorted(_terms_like(segments, pieces))[:MOST_LIKE]]
+    whole = re.compile(r"\w*".join(re.escape(folded(piece)) for piece in pattern.split("*")))
+    found = {word.lower() for word in _words_with(segments.db, terms)}
+    return sorted(word for word in found if whole.fullmatch(folded(word)))
+
+
+def _terms_like(segments: Segments, pieces: Sequence[str]) -> Iterator[tuple[int, bytes]]:
+    """Yield (less the passages that hold it, term) of the terms that words of this pattern may have."""
+    *first, last = pieces
+    kept = last[: max(len(last) - _ENDING, min(len(last), _SHORTEST - 1 - sum(map(len, first))), 0)]
+    ending = "".join(f"(?:{re.escape(letter)}" for letter in last[len(kept) :]) + ")?" * (len(last) - len(kept))
+    text = "[^\n]*".join([*map(re.escape, first), re.escape(kept) + ending])
+    pattern = re.compile(f"^{text}(?:{MADE})?$".encode(), re.MULTILINE)
+    for known in _dictionaries(segments, "x" * _LONGEST, 0, 1):
+        lines = np.insert(known.whole, known.ends[1:], ord("\n")).tobytes()
+        ends = known.ends[1:] + np.arange(len(known.counts))
+        for match in pattern.finditer(lines):
+            yield -int(known.counts[np.searchsorted(ends, match.start())]), match[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -251,7 +251,11 @@ class Term:
     is_phrase: bool = False
     """Whether it was typed in quotation marks."""
     is_prefix: bool = False
-    """Whether its last word is still being typed, so every word that begins with it matches."""
+    """Whether any word that begins with its last word matches: it is still being typed, or has a star at its end."""
+    is_pattern: bool = False
+    """Whether a star in it stands for any letters."""
+    like: tuple[str, ...] = ()
+    """For a pattern: words of the index that are like it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,6 +286,8 @@ class SearchResults:
     """For each word and phrase that was looked up, as it was typed, the number of passages that hold it."""
     corrected: str = ""
     """The query that ran in place of `query`, whose typing errors it mends; "" if that ran."""
+    understood: str = ""
+    """The query as its operators and stars were understood, in the query language; "" for one without."""
 
     @property
     def verdict(self) -> Verdict | None:

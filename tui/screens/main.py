@@ -140,6 +140,7 @@ class MainScreen(Screen[None]):
         had_hit = self._text_pane.hit is not None
         self._text_pane.select(event.hit, event.words, event.is_chosen)
         self._text_pane.compare(results)
+        self._text_pane.understood = results.understood
         if not had_hit:
             self.refresh_bindings()
 

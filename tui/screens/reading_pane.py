@@ -25,6 +25,8 @@ class ReadingPane(TextPane):
     """The content of the query bar."""
     hits: Sequence[DocumentHit] = ()
     """The hits of the answer in view."""
+    understood = ""
+    """How the operators of the query were understood, or ""."""
 
     class Used(Message):
         """The document was of use: a passage of it was copied or kept."""
@@ -60,7 +62,7 @@ class ReadingPane(TextPane):
         from longsearch.tui.screens.text_boxes import WhyScreen
 
         if self.hit:
-            self.app.push_screen(WhyScreen(self.hit))
+            self.app.push_screen(WhyScreen(self.hit, self.understood))
 
     def show_outline(self) -> None:
         """List the headings or the pages; go to the chosen one."""

@@ -111,20 +111,24 @@ class WhyScreen(TextBox):
 
     BINDINGS: ClassVar[list[BindingType]] = text_box_keys("why", "escape,q,x")
 
-    def __init__(self, hit: DocumentHit) -> None:
+    def __init__(self, hit: DocumentHit, understood: str = "") -> None:
         score = f"{hit.score:.2f} " if hit.score else ""
         super().__init__("why", f"Why {score}{shown(hit.title)}")
-        self._hit = hit
+        self._hit, self._understood = hit, understood
 
     def text(self) -> Content:
-        return why_content(self._hit)
+        return why_content(self._hit, self._understood)
 
 
-def why_content(hit: DocumentHit) -> Content:
-    """Return the lines; the sums by words and by meaning stand out. Below stands where the metadata were read."""
+def why_content(hit: DocumentHit, understood: str = "") -> Content:
+    """Return the lines; the sums by words and by meaning stand out. Below stands where the metadata were read.
+
+    `understood`: how the operators of the query were understood.
+    """
     verdict, *rows = reason_lines(hit)
     lines = [Content(verdict), Content("")] if rows else [Content(verdict)]
     lines += [Content(row) if row.startswith(" ") else Content.styled(row, styles.HEADING) for row in rows]
+    lines = [Content(f"understood as: {shown(understood)}"), Content(""), *lines] if understood else lines
     if about := describe(hit.metadata, with_others=True):
         lines += [Content(""), Content.styled(about, styles.MUTED)]
     return Content("\n").join(lines)

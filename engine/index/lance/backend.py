@@ -129,6 +129,10 @@ class LanceBackend:
         """See `IndexBackend`. None: LanceDB does not list the words of its index."""
         return {}
 
+    def words_like(self, pattern: str) -> list[str]:
+        """See `IndexBackend`. None: LanceDB does not list the words of its index."""
+        return []
+
     def expect(self, passage_ids: Sequence[int]) -> None:
         """See `IndexBackend`."""
         self._snapshot.expect(passage_ids)

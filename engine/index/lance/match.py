@@ -1,7 +1,8 @@
 """Reads the match expressions of `index.lookup`, and finds who holds their phrases by the postings of a store.
 
 An expression is a quoted phrase, which may end with a star for any word with this beginning, or several expressions
-between which stands OR or AND, in brackets. FTS5 is not asked: its index stays in the working file.
+between which stands OR or AND, in brackets, or `NEAR("one" "other", 5)`. FTS5
+is not asked: its index stays in the working file.
 """
 
 import re
@@ -11,11 +12,11 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from longsearch.engine.index.lance.postings import LENGTHS, Held, added, counted
+from longsearch.engine.index.lance.postings import IN_TITLE, LENGTHS, PLACE_BITS, Held, added, counted
 from longsearch.engine.index.lance.snapshot import Snapshot
 from longsearch.engine.store import keywords
 
-_TOKEN = re.compile(r'"(?:[^"]|"")*"\*?|\(|\)|AND|OR')
+_TOKEN = re.compile(r'"(?:[^"]|"")*"\*?|NEAR\(|, \d+|\(|\)|AND|OR')
 _NOBODY = Held(np.empty(0, np.int64), np.empty(0, np.int64))
 
 
@@ -88,6 +89,19 @@ class Matcher:
             starts = own if starts is None else np.intersect1d(starts, own, assume_unique=True)
         return np.empty(0, np.int64) if starts is None else starts
 
+    def _near(self, phrases: Sequence[str], within: int) -> NDArray[np.int64]:
+        """The ids of the passages in whose text or title these phrases stand with at most `within` words between.
+
+        As FTS5 has it: up to the one that begins last, each other begins within its own words and those between.
+        """
+        cut = [self._words(phrase) for phrase in phrases]
+        starts = [np.sort(self._in_order(words, is_prefix)) for words, is_prefix in cut]
+        lasts = np.unique(np.concatenate(starts))
+        for (words, _), own in zip(cut, starts, strict=True):
+            first = np.maximum(lasts - len(words) - within, lasts & ~np.int64(IN_TITLE - 1))
+            lasts = lasts[np.searchsorted(own, first) < np.searchsorted(own, lasts, "right")]
+        return np.unique(lasts >> PLACE_BITS)
+
     def _either(self, tokens: list[str]) -> NDArray[np.int64]:
         """The ids that match the expression with which `tokens` begin; takes its tokens away."""
         found = self._both(tokens)
@@ -107,6 +121,10 @@ class Matcher:
         if not tokens:
             return _NOBODY.ids
         first = tokens.pop(0)
+        if first == "NEAR(":
+            end = tokens.index(")")
+            near, tokens[: end + 1] = tokens[:end], []
+            return self._near(near[:-1], int(near[-1].removeprefix(", ")))
         if first != "(":
             return self._held[first].ids
         found = self._either(tokens)

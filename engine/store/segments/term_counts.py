@@ -32,6 +32,9 @@ class Held(Protocol):
     def at(self, places: Ints) -> Ints:
         """(p,): how often the passages at `places` (p,), ascending, hold it."""
 
+    def held_at(self) -> Ints:
+        """The places of the passages that hold it, ascending."""
+
     def n_between(self, starts: Ints, stops: Ints) -> Ints:
         """(m,): how many of the passages from `starts` (m,) to `stops` (m,) hold it; the ranges are not empty."""
 
@@ -62,6 +65,10 @@ class Postings:
         counts = np.zeros(len(places), self.counts.dtype)
         counts[held] = self.counts[own[held]]
         return counts
+
+    def held_at(self) -> Ints:
+        """See `Held`."""
+        return self.places
 
     def n_between(self, starts: Ints, stops: Ints) -> Ints:
         """See `Held`."""
@@ -97,6 +104,10 @@ class Counts:
         """See `Held`."""
         counts: Ints = self.counts[places]
         return counts
+
+    def held_at(self) -> Ints:
+        """See `Held`."""
+        return np.flatnonzero(self.counts)
 
     def n_between(self, starts: Ints, stops: Ints) -> Ints:
         """See `Held`."""

@@ -84,6 +84,17 @@ def parts_of(segments: Segments, terms: Sequence[Sequence[Form]]) -> list[Part] 
     return parts
 
 
+def holding(segments: Segments, forms: Sequence[str]) -> NDArray[np.int64] | None:
+    """Ids of the passages that hold any of these forms, ascending; None without segments, or if one is a phrase."""
+    cut = forms_cut(segments.db, [forms])
+    parts = parts_of(segments, cut) if all(form.is_word for form in cut[0]) else None
+    if parts is None:
+        return None
+    return np.sort(
+        np.concatenate([np.empty(0, np.int64), *(part.passage_ids[part.held[0].held_at()] for part in parts)])
+    )
+
+
 def _of_segment(
     db: apsw.Connection,
     segment: Arrays,

@@ -47,6 +47,12 @@ _QUERIES = [
     '"早晨称"',
     "Häuser",
     "no such word anywhere",
+    "tide AND (master OR keeper) NOT violin",
+    "(type:pdf OR lease) hive",
+    "harb* NOT tide",
+    '"hive morning"~6',
+    '"the hive" NEAR/3 (cells|cold)',
+    "港口 NEAR/4 早晨",
 ]
 
 
