@@ -28,6 +28,7 @@ from longsearch.tui.preferences import Preferences, key_name, sound_keys
 from longsearch.tui.screens.main import MainScreen
 from longsearch.tui.text.display import shown
 from longsearch.tui.text.folder_words import folder_lines
+from longsearch.tui.themes import DARK, THEMES
 from longsearch.tui.widgets.page_view import PageView
 
 if TYPE_CHECKING:
@@ -102,8 +103,10 @@ class LongsearchApp(App[str]):
         self._is_closing = False
         self._folders: list[Folder] = []
         self._next_root: str | None = None
-        if self.preferences.theme in self.available_themes:
-            self.theme = self.preferences.theme
+        for theme in THEMES:
+            self.register_theme(theme)
+        wished = self.preferences.theme
+        self.theme = wished if wished in self.available_themes else DARK
         self.animation_level: AnimationLevel = "none"  # animations send too much over a slow connection
 
     def on_mount(self) -> None:

@@ -13,7 +13,10 @@ from textual.dom import DOMNode
 from textual.keys import KEY_NAME_REPLACEMENTS, Keys, key_to_character
 from textual.theme import BUILTIN_THEMES
 
-DEFAULT_THEME, LIGHT_THEME = "textual-dark", "textual-light"
+from longsearch.tui import themes
+
+DEFAULT_THEME, LIGHT_THEME = themes.DARK, themes.LIGHT
+THEME_NAMES = frozenset({themes.DARK, themes.LIGHT, *BUILTIN_THEMES})
 AUTO_THEME = "auto"
 """A value of the setting: the colours last chosen in the app, or else those that suit the terminal's background."""
 _MODIFIERS = frozenset({"ctrl", "shift", "alt", "super", "meta", "hyper"})
@@ -35,7 +38,7 @@ class Preferences:
     """The choice."""
 
     theme: str = DEFAULT_THEME
-    """The name of one of Textual's themes."""
+    """The name of one of the app's own themes, or of Textual's."""
     keys: Mapping[str, str] = field(default_factory=dict)
     """The keys of a command, separated by commas, by the id of its binding."""
     problems: Sequence[tuple[str, str]] = ()
@@ -45,8 +48,8 @@ class Preferences:
 def problems(theme: str, keys: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return what is wrong with a choice, each with what to do. Knows the bindings of the modules that are loaded."""
     mistakes = []
-    if theme not in (AUTO_THEME, *BUILTIN_THEMES):
-        themes = ", ".join((AUTO_THEME, *sorted(BUILTIN_THEMES)))
+    if theme not in (AUTO_THEME, *THEME_NAMES):
+        themes = ", ".join((AUTO_THEME, *sorted(THEME_NAMES)))
         mistakes.append((f"there is no theme {theme}", f"there are: {themes}"))
     if not keys:
         return mistakes
@@ -63,7 +66,7 @@ def theme_for(wished: str, kept: str, is_light: bool) -> str:
     """Return the theme to open with. `wished`: that of the settings. `kept`: the last one chosen in the app, or ""."""
     if wished != AUTO_THEME:
         return wished
-    return kept if kept in BUILTIN_THEMES else (LIGHT_THEME if is_light else DEFAULT_THEME)
+    return kept if kept in THEME_NAMES else (LIGHT_THEME if is_light else DEFAULT_THEME)
 
 
 _SEE = "see them all: longsearch config keys"

@@ -94,7 +94,7 @@ class Settings:
         "LONGSEARCH_EDITOR",
     )  # fmt: skip
     theme: str = _setting(
-        kinds.TEXT, "auto", "`auto`", '"textual-light"',
+        kinds.TEXT, "auto", "`auto`", '"longsearch-light"',
         "[the colours of the app](app.md#colours-and-keys)",
     )  # fmt: skip
     graphics: str = _setting(

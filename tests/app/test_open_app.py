@@ -115,8 +115,8 @@ def test_the_colours_chosen_in_the_app_are_there_again_unless_the_config_file_na
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home))
-    assert preferences().theme == "textual-dark"
-    assert preferences(is_light=True).theme == "textual-light"
+    assert preferences().theme == "longsearch-dark"
+    assert preferences(is_light=True).theme == "longsearch-light"
     assert StoredUserData(None).keep_theme("nord") == ""
     assert preferences(is_light=True).theme == "nord"
     config_path().parent.mkdir(parents=True, exist_ok=True)
@@ -125,7 +125,7 @@ def test_the_colours_chosen_in_the_app_are_there_again_unless_the_config_file_na
     assert preferences().theme == "gruvbox"
     config_path().unlink()
     (home / "xdg_data_home" / "longsearch" / "app.json").write_text("{")
-    assert preferences().theme == "textual-dark", "a damaged file is no reason to stop"
+    assert preferences().theme == "longsearch-dark", "a damaged file is no reason to stop"
 
 
 def test_the_app_offers_the_other_folders_the_last_one_used_first(home: Path, root: Path, samples: Path) -> None:

@@ -1,13 +1,23 @@
-"""The words of the query can be read on every ground that they stand on (WCAG 2.1, contrast of at least 4.5)."""
+"""Every text of the app can be read on its ground, in both of its themes (WCAG 2.1, contrast of at least 4.5)."""
+
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import replace
+from typing import Any
 
 import pytest
 from rich.color_triplet import ColorTriplet
+from rich.segment import Segment
+from textual.pilot import Pilot
 
+from longsearch.engine.types.results import ChanceLevel
 from longsearch.tui.app import LongsearchApp
-from tests.tui.fake_backend import three_reports
+from longsearch.tui.themes import THEMES
+from tests.tui.fake_backend import INDEXING, FakeBackend, described_reports, some_files, three_folders, three_reports
 from tests.tui.tui_helpers import WIDE, ask, preview, settle
 
 ENOUGH = 4.5
+Steps = Callable[[Pilot[Any]], Awaitable[None]]
+both_themes = pytest.mark.parametrize("theme", [theme.name for theme in THEMES])
 
 
 def luminance(colour: ColorTriplet) -> float:
@@ -21,12 +31,104 @@ def contrast(first: ColorTriplet, second: ColorTriplet) -> float:
     return (light + 0.05) / (dark + 0.05)
 
 
-@pytest.mark.parametrize("theme", ["textual-dark", "textual-light"])
-async def test_the_words_of_the_query_stand_out_on_the_text_that_is_highlighted(theme: str) -> None:
+def texts(pilot: Pilot[Any]) -> Iterator[Segment]:
+    """Yield every text of the top screen's widgets, as it is painted. Lines and bars are no texts."""
+    screen = pilot.app.screen
+    shown = screen._compositor.visible_widgets  # what lies below a dialog is dimmed, and not among them
+    areas = [region.intersection(clip) for widget, (region, clip) in shown.items() if not widget.children]
+    for y, strip in enumerate(screen._compositor.render_strips(pilot.app.size)):
+        for area in areas:
+            if area.y <= y < area.bottom:
+                yield from (part for part in strip.crop(area.x, area.right) if any(map(str.isalnum, part.text)))
+
+
+def unreadable(pilot: Pilot[Any]) -> list[str]:
+    """Return each text whose contrast is too low, with that contrast and its colours."""
+    found = []
+    for segment in texts(pilot):
+        assert segment.style and segment.style.color and segment.style.bgcolor, segment
+        colour, ground = segment.style.color.get_truecolor(), segment.style.bgcolor.get_truecolor()
+        if (reached := contrast(colour, ground)) < ENOUGH:
+            found.append(f"{reached:.2f} {colour.hex} on {ground.hex}: {segment.text.strip()}")
+    return found
+
+
+def pressed(*keys: str) -> Steps:
+    async def steps(pilot: Pilot[Any]) -> None:
+        await settle(pilot)
+        for key in keys:
+            await pilot.press(key)
+            await settle(pilot)
+
+    return steps
+
+
+def asked(*keys: str) -> Steps:
+    async def steps(pilot: Pilot[Any]) -> None:
+        await ask(pilot, "why did the valve fail", press_enter=True)
+        await pressed(*keys)(pilot)
+
+    return steps
+
+
+def indexing() -> FakeBackend:
+    backend = three_reports()
+    backend.progress_now = INDEXING
+    return backend
+
+
+def files() -> FakeBackend:
+    backend = three_reports()
+    backend.file_list = some_files()
+    return backend
+
+
+def levels() -> FakeBackend:
+    backend = three_reports()
+    first, second, third = backend.hits
+    chances = ChanceLevel.GOOD, ChanceLevel.CHANCE, ChanceLevel.CHANCE
+    backend.hits = tuple(replace(hit, level=level) for hit, level in zip((first, second, third), chances, strict=True))
+    return backend
+
+
+STATES: dict[str, tuple[Callable[[], FakeBackend], Steps]] = {
+    "nothing typed": (three_reports, pressed()),
+    "indexing": (indexing, pressed()),
+    "results": (three_reports, asked("down")),
+    "a text that is read": (described_reports, asked("enter")),
+    "finding in a text": (three_reports, asked("enter", "slash", "v", "a", "enter")),
+    "why": (three_reports, asked("x")),
+    "help": (three_reports, pressed("f1")),
+    "the palette": (three_reports, pressed("ctrl+p")),
+    "files": (files, pressed("f3")),
+    "folders": (three_folders, pressed("f4")),
+    "the goal": (three_reports, pressed("ctrl+r")),
+    "the basket": (three_reports, asked("space", "b")),
+    "a map": (three_reports, asked("M")),
+    "likely and unlikely": (levels, asked()),
+    "nothing found": (lambda: FakeBackend(), asked()),
+    "the outline": (three_reports, asked("enter", "t")),
+}
+
+
+@both_themes
+@pytest.mark.parametrize("state", STATES)
+async def test_every_text_can_be_read(theme: str, state: str) -> None:
+    make, steps = STATES[state]
+    app = LongsearchApp(make())
+    app.theme = theme
+    async with app.run_test(size=WIDE) as pilot:
+        await steps(pilot)
+        assert sum(1 for _ in texts(pilot)) > 3
+        assert unreadable(pilot) == []
+
+
+@both_themes
+async def test_the_words_of_the_query_stand_out_on_the_sentence_and_beside_it(theme: str) -> None:
     app = LongsearchApp(three_reports())
     app.theme = theme
     async with app.run_test(size=WIDE) as pilot:
-        await ask(pilot, "valve reactor", press_enter=True)
+        await ask(pilot, "valve hydrogen", press_enter=True)
         await pilot.press("enter")
         await settle(pilot)
         text = preview(pilot)
@@ -34,10 +136,9 @@ async def test_the_words_of_the_query_stand_out_on_the_text_that_is_highlighted(
             segment.style
             for y in range(text.size.height)
             for segment in text.render_line(y)
-            if segment.style and segment.text.lower() in ("valve", "reactor")
+            if segment.style and segment.text.lower() in ("valve", "hydrogen")
         ]
-        grounds = {style.bgcolor for style in styles}
-        assert len(grounds) >= 2, "on the passage and on its excerpt"
+        assert len({style.bgcolor for style in styles}) >= 2, "on the passage and on its excerpt"
         for style in styles:
-            assert style.color and style.bgcolor and style.bold
+            assert style.color and style.bgcolor and style.bold and style.underline
             assert contrast(style.color.get_truecolor(), style.bgcolor.get_truecolor()) >= ENOUGH

@@ -67,7 +67,7 @@ def test_places_in_sheets_slides_and_mailboxes(
 
 
 def test_the_list_names_rows_slides_and_messages() -> None:
-    lines = [_second_line(hit_content(hit, str(ROOT), NO_WORDS, 100, 1)) for hit in _hits()]
+    lines = [_last_line(hit_content(hit, str(ROOT), NO_WORDS, 100, 1)) for hit in _hits()]
     assert lines[0].endswith(' sheet "Valves" rows 10-17')
     assert lines[1].endswith(" slide 2")
     assert lines[2].endswith("…")
@@ -76,14 +76,14 @@ def test_the_list_names_rows_slides_and_messages() -> None:
 
 
 def test_a_narrow_list_keeps_room_for_the_path() -> None:
-    assert "mail/Inbox.mbox" in _second_line(hit_content(_hits()[2], str(ROOT), NO_WORDS, 44, 1))
+    assert "mail/Inbox.mbox" in _last_line(hit_content(_hits()[2], str(ROOT), NO_WORDS, 44, 1))
 
 
 def test_a_list_that_has_no_room_for_the_date_still_names_the_place() -> None:
     sheet = _hits()[0]
     dated = replace(sheet, metadata=(MetadataValue("date", "2024-05-17", "path"),))
-    assert _second_line(hit_content(dated, str(ROOT), NO_WORDS, 50, 1)).endswith(' sheet "Valves" rows 10-17')
-    assert "2024-05-17 · sheet" in _second_line(hit_content(dated, str(ROOT), NO_WORDS, 100, 1))
+    assert _last_line(hit_content(dated, str(ROOT), NO_WORDS, 50, 1)).endswith(' sheet "Valves" rows 10-17')
+    assert "2024-05-17 · sheet" in _last_line(hit_content(dated, str(ROOT), NO_WORDS, 100, 1))
 
 
 def test_a_copied_passage_names_its_place() -> None:
@@ -92,5 +92,5 @@ def test_a_copied_passage_names_its_place() -> None:
     assert copied.endswith(f'— valves, sheet "Valves" rows 10-17 ({sheet.path})\n')
 
 
-def _second_line(content: Content) -> str:
-    return content.plain.split("\n")[1].rstrip("\n")
+def _last_line(content: Content) -> str:
+    return content.plain.split("\n")[-1]

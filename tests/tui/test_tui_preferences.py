@@ -44,7 +44,7 @@ async def test_a_key_of_the_settings_replaces_the_usual_one_in_the_footer_and_in
 async def test_a_theme_that_does_not_exist_and_a_key_that_does_not_leave_the_usual_ones() -> None:
     backend = three_reports()
     async with LongsearchApp(backend, Preferences("nrd", {"main.open": "f99x"})).run_test(size=WIDE) as pilot:
-        assert pilot.app.theme == "textual-dark"
+        assert pilot.app.theme == "longsearch-dark"
         await ask(pilot, "valve", press_enter=True)
         await pilot.press("o")
         await settle(pilot)
@@ -71,8 +71,8 @@ async def test_the_theme_that_a_person_chooses_is_kept_for_the_next_start() -> N
 def test_the_theme_is_that_of_the_settings_then_the_one_kept_then_one_for_the_terminal() -> None:
     assert theme_for("nord", "gruvbox", True) == "nord"
     assert theme_for("auto", "gruvbox", True) == "gruvbox"
-    assert theme_for("auto", "", True) == "textual-light"
-    assert theme_for("auto", "deleted", False) == "textual-dark"
+    assert theme_for("auto", "", True) == "longsearch-light"
+    assert theme_for("auto", "deleted", False) == "longsearch-dark"
     assert problems("auto", {}) == []
 
 

@@ -75,7 +75,7 @@ async def test_the_text_opens_at_the_best_passage_and_n_and_p_go_through_the_oth
     backend = three_reports()
     async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
         await ask(pilot, "valve", press_enter=True)
-        assert "p. 12 of 40 · passage 2 of 5 · 0.84" in screen_text(pilot.app)
+        assert "p. 12 of 40 · passage 2 of 5" in screen_text(pilot.app)
         await pilot.press("n")
         assert "p. 13 of 40 · passage 3 of 5" in screen_text(pilot.app)
         await pilot.press("n", "n", "n")
@@ -84,21 +84,21 @@ async def test_the_text_opens_at_the_best_passage_and_n_and_p_go_through_the_oth
         assert "p. 40 of 40 · passage 5 of 5" in screen_text(pilot.app)
 
 
-async def test_the_current_passage_is_lit_brighter_than_the_others() -> None:
+async def test_a_bar_marks_the_current_passage_and_only_the_sentence_that_answers_is_lit() -> None:
     async with LongsearchApp(three_reports()).run_test(size=WIDE) as pilot:
         await ask(pilot, "valve")
         view = preview(pilot)
-        current = view.get_component_rich_style("preview--current").bgcolor
-        lit = [
-            segment
-            for y in range(view.size.height)
-            for segment in view.render_line(y)
-            if segment.style and segment.style.bgcolor == current
-        ]
-        text = " ".join(segment.text for segment in lit)
-        assert text.startswith("Training had prepared the crew")
-        assert text.endswith("that the vessel was full.")
-        assert any(segment.text == "valve" and segment.style and segment.style.bold for segment in lit)
+        lines = [list(view.render_line(y)) for y in range(view.size.height)]
+        marked = " ".join(line[3].text for line in lines if len(line) > 3 and line[1].text == "▌")
+        assert marked.startswith("Training had prepared the crew")
+        grounds = {segment.style.bgcolor for line in lines for segment in line if segment.style}
+        assert len(grounds) == 2
+        lit = view.get_component_rich_style("preview--excerpt").bgcolor
+        text = " ".join(
+            segment.text for line in lines for segment in line if segment.style and segment.style.bgcolor == lit
+        )
+        assert text.startswith("Hydrogen collected")
+        assert text.endswith("early in the afternoon.")
 
 
 async def test_a_click_in_the_strip_goes_to_that_part_of_the_document() -> None:

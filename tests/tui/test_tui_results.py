@@ -2,10 +2,11 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 from textual.app import App, ComposeResult
 
-from longsearch.engine.types.results import DocumentHit
+from longsearch.engine.types.results import ChanceLevel, DocumentHit
 from longsearch.tui.text.highlight import NO_WORDS
 from longsearch.tui.widgets.results import Results
 
@@ -101,3 +102,54 @@ async def test_nothing_is_chosen_any_more_once_nothing_is_found() -> None:
         results.show((), NO_WORDS)
         results.show(hits(3, 4), NO_WORDS)
         assert selected(results) == 3
+
+
+def levels(*likely: bool) -> tuple[DocumentHit, ...]:
+    chances = [ChanceLevel.GOOD if is_likely else ChanceLevel.CHANCE for is_likely in likely]
+    found = hits(*range(1, len(likely) + 1))
+    return tuple(replace(hit, level=level) for hit, level in zip(found, chances, strict=True))
+
+
+async def test_one_row_stands_for_the_unlikely_documents_until_a_person_goes_down_to_it() -> None:
+    async with listing() as (_, results):
+        results.show(levels(True, False, False), NO_WORDS)
+        assert rows(results) == ["1", "2 unlikely"]
+        results.move(1)
+        assert (selected(results), rows(results)) == (2, ["1", "2", "3"])
+        results.move(-1)
+        assert rows(results) == ["1", "2", "3"], "they stay unfolded"
+        results.begin()
+        results.show(levels(True, True, False), NO_WORDS)
+        assert rows(results) == ["1", "2", "1 unlikely"], "a new query folds them again"
+
+
+async def test_a_click_on_the_row_of_unlikely_documents_unfolds_them() -> None:
+    app = Listing()
+    async with app.run_test() as pilot:
+        app.list.show(levels(True, False, False), NO_WORDS)
+        await pilot.pause()
+        folded = next(y for y in range(app.list.size.height) if "2 unlikely" in app.list.render_line(y).text)
+        await pilot.click(Results, offset=(3, folded + 1))  # the list has a frame here
+        await pilot.pause()
+        assert rows(app.list) == ["1", "2", "3"]
+        assert app.selected[-1] == (2, True)
+
+
+async def test_a_chosen_document_that_becomes_unlikely_is_in_view() -> None:
+    async with listing() as (_, results):
+        results.show(levels(True, True, False), NO_WORDS)
+        results.move(1)
+        results.show(levels(True, False, False), NO_WORDS)
+        assert (selected(results), rows(results)) == (2, ["1", "2", "3"])
+
+
+async def test_where_nothing_is_likely_nothing_is_folded() -> None:
+    async with listing() as (_, results):
+        results.show(levels(False, False), NO_WORDS)
+        assert len(rows(results)) == 2
+
+
+def rows(results: Results) -> list[str]:
+    """The title of each row, without the line about likelihood."""
+    prompts = [str(option.prompt).splitlines() for option in results.options]
+    return [next(line for line in lines if "──" not in line).rstrip("↓ ") for lines in prompts]

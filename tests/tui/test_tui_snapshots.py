@@ -130,7 +130,7 @@ def test_the_instruction(snap_compare: Compare) -> None:
 
 
 def test_reading_in_the_light_theme(snap_compare: Compare) -> None:
-    compare(snap_compare, three_reports(), (140, 40), ask_and_press(), theme="textual-light")
+    compare(snap_compare, three_reports(), (140, 40), ask_and_press(), theme="longsearch-light")
 
 
 @both_sizes

@@ -61,11 +61,8 @@ def find_place(
 
 
 def place_in_words(place: Place, spans: Sequence[Span], path: str = "") -> str:
-    """Return place, passage and score for the heading: `p. 12 of 40 (OCR) · passage 2 of 5 · 0.84`."""
+    """Return place and passage for the heading: `p. 12 of 40 (OCR) · passage 2 of 5`."""
     name = place_name(path, place.page, place.heading, place.n_pages, place.is_ocr, place.label)
     page = clip(shown(name), _PLACE_WIDTH)
-    passage = ""
-    if place.passage >= 0:
-        score = spans[place.passage].score
-        passage = f"passage {place.passage + 1} of {len(spans)}" + (f" · {score:.2f}" if score else "")
+    passage = f"passage {place.passage + 1} of {len(spans)}" if place.passage >= 0 else ""
     return " · ".join(filter(None, (page, passage)))

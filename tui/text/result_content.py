@@ -1,4 +1,4 @@
-"""Draws a hit for the results list: title and score, path and page, a few lines of the best passage.
+"""Draws a hit for the results list: its title, the sentence that answers, and where that stands.
 
 Pure: a hit and a width in, styled text out. Every line fits the width.
 """
@@ -6,33 +6,32 @@ Pure: a hit and a width in, styled text out. Every line fits the width.
 from rich.cells import cell_len
 from textual.content import Content
 
-from longsearch.engine.amounts import counted
 from longsearch.engine.places import place_name
 from longsearch.engine.printable import condensed
 from longsearch.engine.types.results import DocumentHit
 from longsearch.tui.text import styles
-from longsearch.tui.text.display import bar, clip, shorten_middle, shown
+from longsearch.tui.text.display import clip, shorten_middle, shown
 from longsearch.tui.text.highlight import Highlighter
 from longsearch.tui.text.text_layout import wrap
-from longsearch.tui.text.wording import ALL_BY_CHANCE, BELOW_BY_CHANCE
+from longsearch.tui.text.wording import ALL_BY_CHANCE, BELOW_BY_CHANCE, unlikely_row
 
-_BAR_WIDTH = 5
-_MIN_WIDTH_WITH_BAR = 36
 _LEAST_PATH = 12
 """Cells that the path keeps."""
 
 
 def hit_content(hit: DocumentHit, root: str, words: Highlighter, width: int, n_lines: int) -> Content:
-    """Return the hit in `width` cells, with `n_lines` lines of its best passage.
+    """Return the hit in `width` cells, with up to `n_lines` lines of its sentence, and two of its title if that is 3.
 
     Its path is relative to `root`; if that is "", to its own folder, whose name stands before it.
     """
-    lines = [_title_line(hit, words, width), _path_line(hit, root, width)]
+    title = shown(hit.title) or shown(hit.path.rpartition("/")[2])
+    lines = [_lit(line, words, "bold") for line in _wrapped(title, width, 2 if n_lines > 2 else 1)]
     if hit.passages:
         best = hit.passages[0]
-        excerpt = best.excerpt[0] - best.start if best.excerpt else None
-        lines += [_lit(line, words, "") for line in snippet(best.text, words, width, n_lines, excerpt)]
-    return Content("\n").join(lines)
+        sentence = condensed(best.sentence) if best.excerpt else ""
+        found = _wrapped(shown(sentence), width, n_lines) if sentence else snippet(best.text, words, width, n_lines)
+        lines += [_lit(line, words, "") for line in found]
+    return Content("\n").join([*lines, _path_line(hit, root, width)])
 
 
 def chance_line(is_first: bool, width: int) -> Content:
@@ -40,26 +39,21 @@ def chance_line(is_first: bool, width: int) -> Content:
     return Content.styled(clip(ALL_BY_CHANCE if is_first else BELOW_BY_CHANCE, width) + "\n", styles.WARNING)
 
 
+def folded_row(n_hits: int, width: int) -> Content:
+    """Return the row that stands for the unlikely hits until a person goes down to them."""
+    words = clip(unlikely_row(n_hits), width - 2)
+    return Content.styled(words + " " * max(width - cell_len(words) - 1, 1) + "↓", styles.MUTED)
+
+
 def relative_path(path: str, root: str) -> str:
     """Return `path` relative to `root`, safe to show; a path outside `root` stays whole."""
     return shown(path.removeprefix(root.rstrip("/") + "/"))
-
-
-def _title_line(hit: DocumentHit, words: Highlighter, width: int) -> Content:
-    score = f" {hit.score:.2f}" if hit.score else ""  # a list without a query has no scores
-    full, rest = bar(hit.score, _BAR_WIDTH) if score and width >= _MIN_WIDTH_WITH_BAR else ("", "")
-    room = width - len(score) - len(full + rest) - 1
-    title = _lit(clip(shown(hit.title) or shown(hit.path.rpartition("/")[2]), room), words, "bold")
-    gap = " " * (room + 1 - title.cell_length)
-    return Content.assemble(title, gap, (full, styles.ACCENT), (rest, styles.FAINT), (score, styles.MUTED))
 
 
 def _path_line(hit: DocumentHit, root: str, width: int) -> Content:
     where = [shown(hit.date)] if hit.date else []
     if hit.passages and (place := _place(hit, width)):
         where.append(place)
-    if len(hit.passages) > 1:
-        where.append(counted(len(hit.passages), "passage"))
     end = _fitting(where, width - _LEAST_PATH - 1)
     room = width - cell_len(end) - 1
     folder = "" if root else shown(hit.folder)
@@ -71,8 +65,8 @@ def _path_line(hit: DocumentHit, root: str, width: int) -> Content:
 
 
 def _fitting(parts: list[str], width: int) -> str:
-    """Join as many of the parts as fit: without the first, then without the last."""
-    for some in (parts, parts[1:], parts[1:-1], parts[:1]):
+    """Join the parts, or as many of the last ones as fit; else the first."""
+    for some in (parts, parts[1:], parts[:1]):
         if some and cell_len(words := " · ".join(some)) <= width:
             return words
     return ""
@@ -97,20 +91,22 @@ _LEAD = 24
 """Characters shown before the first query word if the snippet does not begin with the passage."""
 
 
-def snippet(passage: str, words: Highlighter, width: int, n_lines: int, excerpt: int | None = None) -> list[str]:
+def snippet(passage: str, words: Highlighter, width: int, n_lines: int) -> list[str]:
     """Return at most `n_lines` lines of at most `width` cells.
 
-    They begin with the excerpt, at offset `excerpt` of the passage. If that is None, they begin with the passage, or
-    shortly before its first query word if that word would not fit otherwise.
+    They begin with the passage, or shortly before its first query word if that word would not fit otherwise.
     """
-    text = shown(condensed(passage[excerpt or 0 :][: 40 * width]))
-    if excerpt:
-        text = "…" + text
-    found_words = words.places(text)[:1] if excerpt is None else []
+    text = shown(condensed(passage[: 40 * width]))
+    found_words = words.places(text)[:1]
     if found_words and found_words[0][1] > width * n_lines - 2:
         start = found_words[0][0]
         space = text.find(" ", max(start - _LEAD, 0), start)
         text = "…" + text[space + 1 if space >= 0 else start :]
+    return _wrapped(text, width, n_lines)
+
+
+def _wrapped(text: str, width: int, n_lines: int) -> list[str]:
+    """Wrap a text to at most `n_lines` lines of `width` cells; an ellipsis marks what is left out."""
     layout = wrap(text, width)
     lines = [text[slice(*layout.span(line))].rstrip() for line in range(min(n_lines, len(layout)))]
     if len(layout) > n_lines:

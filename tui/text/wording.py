@@ -132,6 +132,11 @@ def first_by_chance(hits: Sequence[DocumentHit]) -> int | None:
     return len(hits) - n_by_chance if n_by_chance else None
 
 
+def unlikely_row(n_hits: int) -> str:
+    """Say how many hits are folded away."""
+    return f"{n_hits:,} unlikely"
+
+
 def summary(results: SearchResults) -> str:
     """Describe a list of results: how many are likely, where that is known; else how many, and how they were found."""
     if results.similar_to:

@@ -1,4 +1,4 @@
-"""Shows a whole document, scrolled to a passage: passages lit, query words bold, page numbers in the margin.
+"""Shows a whole document, scrolled to a passage: a bar beside it, its answer lit, query words bold, page numbers.
 
 A line is made only when it is painted (Textual's line API), so painting 10 MB costs no more than painting a page.
 Wrapping does take longer for a longer text. A text of more than `WRAP_ASIDE` characters is therefore wrapped in a
@@ -214,12 +214,13 @@ class Preview(PaintsLines, ScrollView):
         ]
 
     def _style(self, run: Run, style: Style) -> Style:
+        """Tint the sentence that answers, and nothing else of its passage: a bar in the margin marks that."""
         part = self.get_component_rich_style
         if run.passage is not None:
-            name = "preview--current" if run.passage == self.current else "preview--passage"
-            name = "preview--excerpt" if run.is_excerpt else name
-            style = part("preview--lit") + Style(bgcolor=part(name).bgcolor)
+            style += Style(color=part("preview--lit").color)
+        if run.is_excerpt:
+            style += Style(bgcolor=part("preview--excerpt").bgcolor)
         if run.is_word:
             word = part("preview--word")
-            style += Style(color=word.color, bold=word.bold, underline=word.underline)
+            style += Style(bold=word.bold, underline=word.underline)
         return style + part("preview--found") if run.is_found else style

@@ -2,6 +2,8 @@
 
 A query gets several answers: by words at once, in the chosen mode later, and again when the index changes. Until the
 person chooses a document, the best one is selected. A chosen document stays selected, whichever answer comes next.
+
+Below the likely hits, one row stands for all the unlikely ones. To go down to that row is to unfold it.
 """
 
 from dataclasses import dataclass
@@ -15,11 +17,11 @@ from textual.widgets.option_list import Option
 from longsearch.engine.types.results import DocumentHit
 from longsearch.tui.bindings import LIST_MOVES
 from longsearch.tui.text.highlight import NO_WORDS, Highlighter
-from longsearch.tui.text.result_content import chance_line, hit_content
+from longsearch.tui.text.result_content import chance_line, folded_row, hit_content
 from longsearch.tui.text.wording import first_by_chance
 
 _TALL = 14
-"""Rows; a list at least this tall shows two lines of each passage and a rule between documents."""
+"""Rows; a list at least this tall shows three lines of each sentence and a blank line between documents."""
 
 
 class Results(OptionList):
@@ -55,6 +57,8 @@ class Results(OptionList):
         self._cursor: int | None = None
         """Index of the selected hit. `highlighted` is not enough: it is lost while there is no room for the list."""
         self._laid_out = (0, 0)
+        self._is_unfolded = False
+        """Whether the person has gone down to the unlikely hits of this query."""
 
     @property
     def selected(self) -> DocumentHit | None:
@@ -63,7 +67,7 @@ class Results(OptionList):
 
     def begin(self, path: str = "") -> None:
         """Let the person choose anew: there is a new query. `path`: the file to choose once an answer has it."""
-        self._chosen, self._wanted_path = None, path
+        self._chosen, self._wanted_path, self._is_unfolded = None, path, False
 
     def choose(self) -> None:
         """Keep the document under the cursor in view, whichever answer comes next."""
@@ -109,27 +113,39 @@ class Results(OptionList):
 
     def _shape(self) -> tuple[int, int]:
         """Return the cells of a line, and the lines of a passage."""
-        return self.scrollable_content_region.width - 2, 2 if self.size.height >= _TALL else 1
+        return self.scrollable_content_region.width - 2, 3 if self.size.height >= _TALL else 1
+
+    @property
+    def _n_likely(self) -> int:
+        """The hits above the folded row: all of them if nothing is folded."""
+        first = first_by_chance(self.hits)
+        return first if first and not self._is_unfolded else len(self.hits)
 
     def _lay_out(self) -> None:
         width, n_lines = self._laid_out = self._shape()
         options: list[Option | None] = []
-        line = first_by_chance(self.hits)
-        for index, hit in enumerate(self.hits if width > 0 else ()):
+        line, n_likely = first_by_chance(self.hits), self._n_likely
+        for index, hit in enumerate(self.hits[:n_likely] if width > 0 else ()):
             content = hit_content(hit, self._root, self._words, width, n_lines)
             options.append(Option(chance_line(index == 0, width) + content if index == line else content))
             options.append(None)
+        if options and n_likely < len(self.hits):
+            options += [Option(folded_row(len(self.hits) - n_likely, width)), None]
         self.set_options(options[:-1] if n_lines > 1 else options[::2])
         self.highlighted = self._cursor if options else None
 
     def _select(self, index: int) -> None:
-        """Move the cursor to this hit, and report it once."""
+        """Move the cursor to this hit, and report it once. A hit that is folded away unfolds them all."""
         if index == self._cursor:
             return
+        is_folded = index >= self._n_likely
         self._cursor, hit = index, self.hits[index]
         if index > 0 or self._chosen is not None:
             self._chosen = hit.document_id
-        if index < self.option_count:
+        if is_folded:
+            self._is_unfolded = True
+            self._lay_out()
+        elif index < self.option_count:
             self.highlighted = index
         selected = self.Selected(hit, self._words, self._chosen is not None)
         self.post_message(selected.set_sender(self))  # Textual stops a message at the parent that asked for it
