@@ -5,7 +5,7 @@ list folders.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +25,7 @@ _LEFTOVER = re.compile(
     r"~\$.*|\.?~lock\..*#|thumbs\.db|desktop\.ini|\.ds_store|.*\.(crdownload|download|part|partial|sw[op])|.*~|#.*#",
     re.IGNORECASE | re.DOTALL,
 )
+_OF_A_PAGE = re.compile(r"(.+)(?:[_.]files|-Dateien|_fichiers|_archivos|_arquivos|_bestanden|-filer|_file)", re.DOTALL)
 # CACHEDIR.TAG: see bford.info/cachedir. pyvenv.cfg marks a Python environment, full of licences in .txt and .md files.
 _CACHE_MARKERS = frozenset({"CACHEDIR.TAG", "pyvenv.cfg"})
 
@@ -35,6 +36,12 @@ def is_skipped(name: str) -> bool:
     It is hidden (like `.git`), holds files made for machines, or is the folder of a download under way.
     """
     return name.startswith(".") or name in _SKIPPED_NAMES or name.endswith(".download")
+
+
+def belongs_to_a_page(folder: str, names: Container[str]) -> bool:
+    """Return whether a folder holds the pictures and frames of a page that was saved beside it as one of `names`."""
+    found = _OF_A_PAGE.fullmatch(folder)
+    return found is not None and any(found[1] + suffix in names for suffix in (".html", ".htm", ".xhtml"))
 
 
 def is_leftover(name: str) -> bool:

@@ -82,6 +82,8 @@ class Pipeline:
         """
         listing = self._source.listing()
         self._catalogue = self._store.catalogue()
+        if listing.passed_over != self._store.passed_over():
+            self._store.remember_passed_over(listing.passed_over)
         problems = [*listing.problems, *self._drives_away(listing)]
         found, known, missing = chosen(listing.files, self._catalogue, only)
         reasons = (*map(str, problems), *missing)

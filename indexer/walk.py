@@ -4,7 +4,8 @@ The walk skips:
 - hidden files and folders, and dependency and cache folders;
 - what programs leave beside documents: owner files, unfinished downloads, swap and backup files;
 - files and folders that a `.longsearchignore` file names (gitignore syntax; it may lie in any folder);
-- files of formats that cannot be read;
+- files of formats that cannot be read, which it counts by suffix;
+- folders with what belongs to a saved page: `Tides_files` beside `Tides.html`;
 - symbolic links. A linked file is either listed under its own name or lies outside the folder that the person chose. A
   linked folder may lead in circles.
 """
@@ -12,14 +13,24 @@ The walk skips:
 import os
 import stat
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.store.records import FileStamp
 from longsearch.indexer.extract.formats import is_readable, reader_version
-from longsearch.indexer.ignore import IGNORE_FILE, IgnoreRules, is_leftover, is_skipped, marks_a_cache, read_rules
+from longsearch.indexer.extract.other_formats import most_frequent, suffix_of
+from longsearch.indexer.ignore import (
+    IGNORE_FILE,
+    IgnoreRules,
+    belongs_to_a_page,
+    is_leftover,
+    is_skipped,
+    marks_a_cache,
+    read_rules,
+)
 
 CLOCK_TICK_NS = 20_000_000
 """Two changes closer together than this may carry the same time: file systems' clocks tick every 1 to 10 ms."""
@@ -62,6 +73,8 @@ class Listing:
     problems: list[WalkProblem]
     is_steady: bool
     """Whether nothing moved during the walk. If something did, `files` may lack a file that still exists."""
+    passed_over: dict[str, int] = field(default_factory=dict)
+    """Suffix -> number of the files that longsearch cannot read."""
 
 
 def take_listing(root: Path) -> Listing:
@@ -69,22 +82,30 @@ def take_listing(root: Path) -> Listing:
     for _ in range(MAX_WALKS):
         problems: list[WalkProblem] = []
         folders: dict[str, FolderStamp] = {}
-        files = {stamp.path: stamp for stamp in walk(root, problems, folders)}
+        passed_over: Counter[str] = Counter()
+        files = {stamp.path: stamp for stamp in walk(root, problems, folders, passed_over)}
         if is_steady := is_unchanged(root, folders):
             break
         time.sleep(CLOCK_TICK_NS / 1e9)
-    return Listing(files, folders, problems, is_steady)
+    return Listing(files, folders, problems, is_steady, most_frequent(passed_over))
 
 
-def walk(root: Path, problems: list[WalkProblem], folders: dict[str, FolderStamp] | None = None) -> Iterator[FileStamp]:
+def walk(
+    root: Path,
+    problems: list[WalkProblem],
+    folders: dict[str, FolderStamp] | None = None,
+    passed_over: Counter[str] | None = None,
+) -> Iterator[FileStamp]:
     """Yield the readable files under `root`, sorted by name within each folder.
 
     Adds each file and folder that it cannot see to `problems`. Adds each folder that it enters to `folders`, by path
-    ("" for the root), for `is_unchanged` and `find_drives`. Raises `LongsearchError` at once if `root` itself cannot be
-    listed: an empty listing would mean that all files were deleted.
+    ("" for the root), for `is_unchanged` and `find_drives`. Counts the files that cannot be read in `passed_over`, by
+    suffix. Raises `LongsearchError` at once if `root` itself cannot be listed: an empty listing would mean that all
+    files were deleted.
     """
     _list_root(root)
-    return _walk(root, problems, {} if folders is None else folders)
+    counts: Counter[str] = Counter() if passed_over is None else passed_over
+    return _walk(root, problems, {} if folders is None else folders, counts)
 
 
 def is_unchanged(root: Path, folders: Mapping[str, FolderStamp]) -> bool:
@@ -134,7 +155,9 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
         return sorted(listing, key=lambda entry: entry.name)
 
 
-def _walk(root: Path, problems: list[WalkProblem], folders: dict[str, FolderStamp]) -> Iterator[FileStamp]:
+def _walk(
+    root: Path, problems: list[WalkProblem], folders: dict[str, FolderStamp], passed_over: Counter[str]
+) -> Iterator[FileStamp]:
     # a stack, not recursion: folders may nest deeper than Python's calls
     stack: list[tuple[str, IgnoreRules | None]] = [("", None)]
     while stack:
@@ -145,25 +168,35 @@ def _walk(root: Path, problems: list[WalkProblem], folders: dict[str, FolderStam
         except OSError as error:
             problems.append(WalkProblem(folder, error.strerror or str(error)))
             continue
-        if folder and marks_a_cache(entry.name for entry in entries):
+        names = {entry.name for entry in entries}
+        if folder and marks_a_cache(names):
             continue
         rules = _rules(entries, folder, outer_rules, problems)
         kept = [(entry, f"{folder}/{entry.name}" if folder else entry.name) for entry in entries]
-        kept = [(entry, path) for entry, path in kept if _is_wanted(entry, path, rules)]
+        kept = [(entry, path) for entry, path in kept if _is_wanted(entry, path, names, rules)]
         for entry, path in kept:
-            if not entry.is_dir(follow_symlinks=False):
+            if entry.is_dir(follow_symlinks=False):
+                continue
+            if is_readable(path):
                 yield from _stamp(entry, path, problems)
+            elif entry.is_file(follow_symlinks=False):
+                passed_over[suffix_of(path)] += 1
         stack += [(path, rules) for entry, path in reversed(kept) if entry.is_dir(follow_symlinks=False)]
 
 
-def _is_wanted(entry: os.DirEntry[str], path: str, rules: IgnoreRules | None) -> bool:
-    """Return whether `entry` is a folder to enter or a file to list."""
-    if is_skipped(entry.name):
-        return False
+def _is_wanted(entry: os.DirEntry[str], path: str, names: set[str], rules: IgnoreRules | None) -> bool:
+    """Return whether `entry` is a folder to enter, or a file to list if it can be read. `names`: all beside it."""
     is_folder = entry.is_dir(follow_symlinks=False)
-    if not is_folder and (is_leftover(entry.name) or not is_readable(entry.name)):
+    if is_skipped(entry.name) and not (is_folder and _is_mail_folder(entry, names)):
+        return False
+    if belongs_to_a_page(entry.name, names) if is_folder else is_leftover(entry.name):
         return False
     return rules is None or not rules.ignores(path + "/" if is_folder else path)
+
+
+def _is_mail_folder(entry: os.DirEntry[str], names: set[str]) -> bool:
+    """Return whether a hidden folder is one of a Maildir, as `.Sent` beside `cur`, `new` and `tmp`."""
+    return names >= {"cur", "new", "tmp"} and (Path(entry.path) / "cur").is_dir()
 
 
 def _stamp(entry: os.DirEntry[str], path: str, problems: list[WalkProblem]) -> Iterator[FileStamp]:

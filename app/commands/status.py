@@ -1,8 +1,10 @@
 """`longsearch status`: print which files can be searched, which cannot yet, and which cannot at all, and why."""
 
 import json
+import re
 import time
 from argparse import ArgumentParser, Namespace
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from longsearch.engine.types.results import Folder
 
 _SHOWN_WAITING = 10
+_SHOWN_SUFFIXES = 3
 HELP = "say how far each file of a folder is read, and why not further"
 
 
@@ -26,6 +29,7 @@ def add_options(parser: ArgumentParser) -> None:
     """Add the options of `longsearch status`."""
     add_folder_options(parser)
     parser.add_argument("--all", action="store_true", help="list every file, not only those that are not current")
+    parser.add_argument("--verbose", action="store_true", help="count the reasons, and every suffix that is not read")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
@@ -42,7 +46,7 @@ def run(options: Namespace) -> int:
         if options.json:
             print(json.dumps(_to_json(root, under, daemon), indent=2))
         else:
-            _print(root, under, daemon, options.all)
+            _print(root, under, daemon, options.all, options.verbose)
         return 0
     folders = indexed_folders()
     if options.json:
@@ -53,7 +57,7 @@ def run(options: Namespace) -> int:
         said = (f"away: {folder.away}" if folder.away else "", folder.problem)
         print(*(printable(problem) + "\n" for problem in said if problem), sep="", end="")
         if not folder.problem:
-            _print(Path(folder.root), "", daemon, options.all)
+            _print(Path(folder.root), "", daemon, options.all, options.verbose)
         print()
     return 0
 
@@ -71,8 +75,9 @@ def _to_json(root: Path, under: str, daemon: dict[str, Any] | None) -> dict[str,
     from longsearch.app.folders.indexes import is_being_indexed
     from longsearch.app.folders.languages import advice_about
     from longsearch.app.models.folder_models import folder_model
+    from longsearch.indexer.extract.other_formats import documents_first, hint_for
 
-    progress, files, fingerprint, languages = _read(root, under)
+    progress, files, fingerprint, languages, passed_over = _read(root, under)
     folder = folder_model(root)
     described = _metadata(root)
     return {
@@ -86,25 +91,52 @@ def _to_json(root: Path, under: str, daemon: dict[str, Any] | None) -> dict[str,
         "widths": _widths(daemon, fingerprint, progress),
         "daemon": daemon_control.root_in(daemon, root),
         "indexing": is_being_indexed(root),
+        "passed_over": [
+            {"suffix": suffix, "n_files": n, "hint": hint_for(suffix)} for suffix, n in documents_first(passed_over)
+        ],
         "files": [_as_json(file, described.get(file.path, ())) for file in files],
     }
 
 
-def _print(root: Path, under: str, daemon: dict[str, Any] | None, with_all_files: bool) -> None:
+def _print(root: Path, under: str, daemon: dict[str, Any] | None, with_all_files: bool, is_verbose: bool) -> None:
     """Print the files of an index, and its status in a few lines."""
     from longsearch.app.daemon import daemon_control
     from longsearch.app.models.widths import describe_narrow
     from longsearch.app.paths import in_shell
 
-    progress, files, fingerprint, languages = _read(root, under)
+    progress, files, fingerprint, languages, passed_over = _read(root, under)
     for line in map(describe, files) if with_all_files else _in_short(files):
         print(line)
     print(summarise(progress))
+    for line in (*(_reasons(files) if is_verbose else ()), *_about_passed_over(passed_over, is_verbose)):
+        print(line)
     widths = _describe_widths(_widths(daemon, fingerprint, progress))
     watched = _watched_by(daemon_control.root_in(daemon, root), root)
     narrow = describe_narrow(progress, in_shell(root))
     scans = _about_scans(root, files)
     print(*filter(None, (*_about_model(root, languages), widths, narrow, scans, watched)), sep="\n")
+
+
+def _reasons(files: "Sequence[FileReport]") -> "Iterator[str]":
+    """Yield how often each reason stands at a file that failed or is partial, without what differs between files."""
+    counts = Counter(
+        (file.status.value, re.split(r"[:;(]|\d", file.reason)[0].strip()) for file in files if file.reason
+    )
+    for (status, reason), n in counts.most_common():
+        yield f"{status:8} {counted(n, 'file')}: {printable(reason)}"
+
+
+def _about_passed_over(counts: dict[str, int], with_all: bool) -> "Iterator[str]":
+    """Yield lines about files with suffixes that are not read, those that are likely documents first."""
+    from longsearch.indexer.extract.other_formats import documents_first, hint_for
+
+    named = [(suffix, n) for suffix, n in documents_first(counts) if with_all or hint_for(suffix)]
+    shown = named if with_all else named[:_SHOWN_SUFFIXES]
+    for suffix, n in shown:
+        hint = hint_for(suffix) or "a program that you name in [adapters] of the config file could"
+        yield f"not read {n:,} {printable(suffix) or 'without a suffix, or with a rare one'}: {hint}"
+    if (rest := sum(counts.values()) - sum(n for _, n in shown)) and not with_all:
+        yield f"not read {counted(rest, 'file')} of other kinds; to see which: longsearch status --verbose"
 
 
 def _about_scans(root: Path, files: "Sequence[FileReport]") -> str:
@@ -136,14 +168,15 @@ def _about_model(root: Path, languages: dict[str, int]) -> tuple[str, ...]:
     return read_by, printable(describe_change(root)), advice_about(root, languages)
 
 
-def _read(root: Path, under: str) -> "tuple[IndexProgress, list[FileReport], str, dict[str, int]]":
-    """Return the progress of an index, its files in the folder `under`, its vectors' fingerprint and its languages."""
+def _read(root: Path, under: str) -> "tuple[IndexProgress, list[FileReport], str, dict[str, int], dict[str, int]]":
+    """Return an index's progress, files in the folder `under`, vectors' fingerprint, languages and unread suffixes."""
     from longsearch.app.paths import index_path
     from longsearch.engine.index.opening import open_index
+    from longsearch.engine.store.files import passed_over
 
     with open_index(index_path(root)) as index:
         files = [file for file in index.files() if not under or file.path.startswith(f"{under}/")]
-        return index.progress(), files, index.fingerprint, index.languages()
+        return index.progress(), files, index.fingerprint, index.languages(), passed_over(index.db)
 
 
 def _metadata(root: Path) -> "dict[str, tuple[MetadataValue, ...]]":

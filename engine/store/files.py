@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Protocol
 
 import apsw
@@ -57,6 +57,18 @@ def set_drives(db: apsw.Connection, folders: Collection[str]) -> None:
     # NUL ends each path, as no path contains it; as a separator it could not tell the root alone, "", from no folder
     packed = b"".join(folder + b"\0" for folder in sorted(map(os.fsencode, folders)))
     db.execute("INSERT OR REPLACE INTO meta VALUES ('drives', ?)", (packed,))
+
+
+def passed_over(db: apsw.Connection) -> dict[str, int]:
+    """Suffix -> number of files under the root that longsearch cannot read, as `set_passed_over` recorded it."""
+    packed = db.execute("SELECT value FROM meta WHERE key = 'passed_over'").get
+    return dict(json.loads(packed)) if packed else {}
+
+
+def set_passed_over(db: apsw.Connection, counts: Mapping[str, int]) -> None:
+    """Record how many files cannot be read, by suffix, in place of the old numbers."""
+    packed = json.dumps(counts, ensure_ascii=True)  # a name may hold any bytes
+    db.execute("INSERT OR REPLACE INTO meta VALUES ('passed_over', ?)", (packed,))
 
 
 def put(

@@ -3,7 +3,7 @@
 Every method is one transaction. Reads no indexed file: the caller passes its text and its stamp.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from longsearch.engine.store import documents, files, languages, lifecycle, metadata, reports
 from longsearch.engine.store.embedding import resuming
@@ -120,6 +120,16 @@ class Store(VectorWriter):
         """Record, for later sweeps, the folders where other drives are mounted."""
         with self.changing() as db:
             files.set_drives(db, folders)
+
+    def passed_over(self) -> dict[str, int]:
+        """Suffix -> number of files that cannot be read, as `remember_passed_over` recorded it last."""
+        with self.reading() as db:
+            return files.passed_over(db)
+
+    def remember_passed_over(self, counts: Mapping[str, int]) -> None:
+        """Record, for `longsearch status`, how many files cannot be read, by suffix."""
+        with self.changing() as db:
+            files.set_passed_over(db, counts)
 
     def forget(self, paths: Iterable[str]) -> None:
         """Forget files that are gone, each in its own transaction, and the documents that no file holds any more."""

@@ -1,6 +1,7 @@
 """Decide by a file's suffix whether and how longsearch reads it. Opens no file."""
 
 import os
+import re
 import stat
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
@@ -154,6 +155,8 @@ _READER_VERSIONS = {
 """The version of each reader; 0 for those that are not here. Raise it when a reader finds more in the same bytes: files
 that an earlier version read are then read again at the next sweep, and embedded again if their text has changed."""
 
+_IN_MAILDIR = re.compile(r"(?:^|/)(?:cur|new)/\d{6,}\.[^/.]+\.[^/]+$|(?:^|/)\d{6,}\.[^/]+[:;!]2,[A-Za-z]*$")
+"""A message of a Maildir: `cur/1588578000.M20046P2137.host:2,S`. It has no suffix that says so."""
 _adapters: dict[str, tuple[str, ...]] = {}
 
 
@@ -178,7 +181,8 @@ def format_of(name: bytes | str) -> Format | None:
         return Format.ADAPTED
     if suffix in PACKED:  # the suffix before it says what is packed
         return Format.ARCHIVE if is_readable(unpacked_name(os.fsdecode(name))) else None
-    return FORMAT_OF_SUFFIX.get(suffix)
+    found = FORMAT_OF_SUFFIX.get(suffix)
+    return Format.MAIL if found is None and _IN_MAILDIR.search(os.fsdecode(name)) else found
 
 
 def unpacked_name(name: str) -> str:
@@ -214,7 +218,7 @@ def attempts(path: Path, file_format: Format) -> list[Format]:
 
 def checked_format(path: Path) -> Format:
     """Return the format of the file at `path`. Raises `ExtractionError` if there is no need to open the file."""
-    file_format = format_of(path.name)
+    file_format = format_of(str(path))
     if file_format is None:
         raise ExtractionError("not a format that longsearch reads", f"it reads {' '.join(sorted(FORMAT_OF_SUFFIX))}")
     try:

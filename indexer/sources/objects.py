@@ -6,6 +6,7 @@ may be empty. An object is known by its name, size, time and tag (ETag), and its
 
 import hashlib
 import posixpath
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
@@ -15,6 +16,7 @@ from typing import Any
 from longsearch.engine.errors import ExtractionError, GoneError, LongsearchError, TemporaryError
 from longsearch.engine.store.records import FileStamp
 from longsearch.indexer.extract.formats import is_readable, reader_version
+from longsearch.indexer.extract.other_formats import most_frequent, suffix_of
 from longsearch.indexer.ignore import IGNORE_FILE, IgnoreRules, is_leftover, is_skipped, parse_rules
 from longsearch.indexer.sources.source import hash_file
 from longsearch.indexer.walk import Listing, WalkProblem
@@ -60,10 +62,11 @@ class ObjectStore:
         if left_out := sorted(inside.keys() - named.keys()):
             problems.append(WalkProblem(left_out[0], f"no path of a file ({len(left_out):,} such names are left out)"))
         rules = _Rules(self._ignore_files(named, problems), problems)
-        wanted = (path for path in sorted(named) if is_readable(posixpath.basename(path)) and rules.admit(path))
-        files = {path: _stamp(path, named[path]) for path in wanted if not named[path].get("islink")}
+        wanted = [path for path in sorted(named) if rules.admit(path) and not named[path].get("islink")]
+        files = {path: _stamp(path, named[path]) for path in wanted if is_readable(path)}
+        passed_over = most_frequent(Counter(suffix_of(path) for path in wanted if path not in files))
         self._sizes = {path: stamp.size for path, stamp in files.items()}
-        return Listing(files, {}, problems, is_steady=True)
+        return Listing(files, {}, problems, is_steady=True, passed_over=passed_over)
 
     def _ignore_files(self, named: Mapping[str, Any], problems: list[WalkProblem]) -> dict[str, bytes]:
         found = {}

@@ -43,6 +43,34 @@ def test_the_json_has_every_field_of_a_failed_file(root: Path, capsys: pytest.Ca
     assert (drive["n_failures"], drive["retry_at"], drive["n_tokens"], drive["n_tokens_embedded"]) == (3, 4e9, 0, 0)
 
 
+def test_files_that_are_passed_over_are_counted_with_what_would_read_them(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Store.open(index_path(root), root=root) as store:
+        store.remember_passed_over({".py": 40, ".pages": 2, ".jpg": 9, ".pst": 1, ".x\x1b[1m": 1})
+    assert main(["status", str(root)]) == 0
+    said = capsys.readouterr().out
+    assert "not read 2 .pages: open them in their program, and save copies as PDF\nnot read 1 .pst: export" in said
+    assert "not read 41 files of other kinds; to see which: longsearch status --verbose" in said
+    assert main(["status", "--verbose", str(root)]) == 0
+    said = capsys.readouterr().out
+    assert "not read 40 .py: a program that you name in [adapters]" in said and "\x1b" not in said
+    assert main(["status", "--json", str(root)]) == 0
+    listed = json.loads(capsys.readouterr().out)["passed_over"]
+    assert listed[0] == {"suffix": ".pages", "n_files": 2, "hint": "open them in their program, and save copies as PDF"}
+    assert {found["suffix"]: found["n_files"] for found in listed}[".py"] == 40
+
+
+def test_reasons_are_counted_without_what_differs_between_files(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with Store.open(index_path(root), root=root) as store:
+        for number in range(3):
+            store.add_failure(
+                FileStamp(f"{number}.txt", 1, 1, 3 + number), f"too large: {number} MB of text", "split it"
+            )
+    assert main(["status", "--verbose", str(root)]) == 0
+    assert "failed   3 files: too large\n" in capsys.readouterr().out
+
+
 def test_the_status_says_that_a_folder_is_being_indexed(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with locked(root):
         assert main(["status", str(root)]) == 0

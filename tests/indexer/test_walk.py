@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,7 +10,9 @@ import pytest
 
 from longsearch.engine.errors import LongsearchError
 from longsearch.indexer import walk as walking
-from longsearch.indexer.walk import WalkProblem, walk
+from longsearch.indexer.extract.other_formats import most_frequent
+from longsearch.indexer.ignore import IGNORE_FILE
+from longsearch.indexer.walk import WalkProblem, take_listing, walk
 
 
 def put(root: Path, *paths: str, text: str = "x") -> None:
@@ -57,6 +60,38 @@ def test_what_programs_leave_beside_documents_is_not_listed(
     monkeypatch.setattr(walking, "is_readable", lambda _: True)  # as if a setting had every ending read
     put(tmp_path, name, "a.md", "part.md", "~notes.md", "#2.md", "a~b.md", "$5.md", "download.md", "swp")
     assert set(listed(tmp_path)) == {"a.md", "part.md", "~notes.md", "#2.md", "a~b.md", "$5.md", "download.md", "swp"}
+
+
+def test_files_that_cannot_be_read_are_counted_by_suffix(tmp_path: Path) -> None:
+    put(tmp_path, "a.md", "b.pages", "c/d.PAGES", "e.tar.zst", "README", "f.averylongsuffix", ".hidden.png", "g.md~")
+    put(tmp_path, "h.secret", IGNORE_FILE, text="*.secret")
+    assert take_listing(tmp_path).passed_over == {".pages": 2, ".zst": 1, "": 2}
+
+
+def test_of_very_many_suffixes_the_rare_ones_are_counted_together() -> None:
+    counts = Counter({f".{number}": 1 for number in range(200)} | {".pages": 7, "": 2})
+    kept = most_frequent(counts)
+    assert len(kept) <= 101
+    assert (kept[".pages"], sum(kept.values())) == (7, counts.total())
+
+
+def test_messages_of_a_maildir_are_listed_with_its_hidden_folders(tmp_path: Path) -> None:
+    name = "1588578000.M20046P2137.host"
+    put(
+        tmp_path,
+        f"cur/{name}:2,S",
+        f"new/{name}",
+        f"tmp/{name}",
+        f".Sent/cur/{name}:2,",
+        ".git/cur.txt",
+        f"other/{name}",
+    )
+    assert sorted(listed(tmp_path)) == [f".Sent/cur/{name}:2,", f"cur/{name}:2,S", f"new/{name}"]
+
+
+def test_what_a_browser_saves_beside_a_page_is_not_listed(tmp_path: Path) -> None:
+    put(tmp_path, "Tides.html", "Tides_files/frame.html", "Ice.htm", "Ice-Dateien/frame.htm", "my_files/a.md")
+    assert listed(tmp_path) == ["Ice.htm", "Tides.html", "my_files/a.md"]
 
 
 def test_the_folder_of_a_download_under_way_is_not_entered(tmp_path: Path) -> None:

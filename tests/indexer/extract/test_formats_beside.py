@@ -92,6 +92,20 @@ def test_a_packed_file_is_read_if_the_suffix_before_is_that_of_a_format() -> Non
     assert {format_of(name) for name in ("tar.gz", "a.gz", "a.bin.gz", "a.gz.gz")} == {None}
 
 
+@pytest.mark.parametrize(
+    ("path", "is_mail"),
+    [
+        ("cur/1588578000.M20046P2137.host:2,S", True),
+        ("mail/new/1588578000.27c448.host", True),
+        ("1588578000.V2I8.host!2,RS", True),
+        ("new/20200504.jpg", False),
+        ("other/1588578000.27c448.host", False),
+    ],
+)
+def test_a_message_of_a_maildir_is_known_by_its_name_and_folder(path: str, is_mail: bool) -> None:
+    assert (format_of(path) is Format.MAIL) is is_mail
+
+
 @pytest.mark.parametrize(("suffix", "pack"), [("gz", gzip.compress), ("bz2", bz2.compress), ("xz", lzma.compress)])
 def test_one_packed_file_is_read(extract: Extract, suffix: str, pack: Callable[[bytes], bytes]) -> None:
     assert extract(pack(b"<p>The ice came early.</p>"), f"log.html.{suffix}").document.text == (
