@@ -80,6 +80,7 @@ LIST_MOVES: list[BindingType] = [
     _hidden("results.up", "k", "cursor_up", "Up"),
     _hidden("results.first", "g", "first", "First"),
     _hidden("results.last", "G", "last", "Last"),
+    _hidden("results.unfold", "e", "unfold", "Unfold", "List the documents that say nearly the same as this one"),
 ]
 
 TEXT_MOVES: list[BindingType] = [

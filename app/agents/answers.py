@@ -36,6 +36,7 @@ def from_hit(hit: DocumentHit, readable_folders: ReadableFolders, folder: Folder
         "rank": hit.rank,
         "document": address(folder.name, path),
         "path": printable(shown_path(hit.path)),
+        **_same_elsewhere(hit),
         "folder": printable(folder.name),
         "title": printable(hit.title),
         "score": round(hit.score, 4),
@@ -46,6 +47,12 @@ def from_hit(hit: DocumentHit, readable_folders: ReadableFolders, folder: Folder
         "passages": [_from_passage(passage, hit.path) for passage in hit.passages[:n_passages]],
         **({"why": reason_lines(hit)} if hit.reason else {}),
     }
+
+
+def _same_elsewhere(hit: DocumentHit) -> Json:
+    """Return the paths of equal files, and of documents that say nearly the same, if there are any."""
+    found = {"also_at": hit.also_at, "nearly_the_same": [version.path for version in hit.versions]}
+    return {name: [printable(shown_path(path)) for path in paths] for name, paths in found.items() if paths}
 
 
 def _named(path: str, one: PassageHit | Quotation, is_ocr: bool = False) -> str:

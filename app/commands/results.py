@@ -107,21 +107,23 @@ def _answer_line(answer: "Answer") -> str:
 def to_text(results: "SearchResults", width: int, explain: bool = False) -> str:
     """Return the results as text of `width` columns, without control characters."""
     from longsearch.app.paths import shown_path
-    from longsearch.tui.text.wording import ALL_BY_CHANCE, BELOW_BY_CHANCE, first_by_chance, with_language
+    from longsearch.tui.text import wording
 
     lines = [f"({printable(results.note)})"] if results.note else []
     lines += [f"understood as: {printable(results.understood)}", ""] if explain and results.understood else []
-    line = first_by_chance(results.hits)
+    line = wording.first_by_chance(results.hits)
     for number, hit in enumerate(results.hits):
         if number == line:
-            lines += [ALL_BY_CHANCE if number == 0 else BELOW_BY_CHANCE, ""]
+            lines += [wording.ALL_BY_CHANCE if number == 0 else wording.BELOW_BY_CHANCE, ""]
         score = f"  [{hit.score:.2f}]" if hit.score else ""  # a list without a query has no scores
-        lines.append(f"{hit.rank:>3}. {with_language(printable(hit.title), hit.language)}{score}")
+        lines.append(f"{hit.rank:>3}. {wording.with_language(printable(hit.title), hit.language)}{score}")
         known = hit.metadata if explain or not hit.score else _told(hit.metadata)
         if described := describe(known, with_others=explain):
             lines.append("     " + textwrap.shorten(described, max(width, 40) - 5, placeholder="…"))
         folder = f"  ({printable(hit.folder)})" if results.folders else ""
         lines.append(f"     {printable(shown_path(hit.path))}{folder}")
+        if hit.also_at or hit.versions:
+            lines += [f"     {line}" for line in wording.same_elsewhere(hit)]
         for passage in hit.passages[: 2 if number < _N_FULL else 1]:
             place = _place(hit, passage, is_ocr=passage.is_ocr) or passage.heading
             text = printable(condensed(snippet(passage).removeprefix(f"{place}\n")))
@@ -168,6 +170,10 @@ def _hit_to_json(hit: "DocumentHit") -> dict[str, Any]:
     return {
         "rank": hit.rank,
         "path": shown_path(hit.path),
+        "also_at": [shown_path(path) for path in hit.also_at],
+        "versions": [
+            {"path": shown_path(version.path), "title": version.title, "date": version.date} for version in hit.versions
+        ],
         "folder": hit.folder,
         "title": hit.title,
         "score": round(hit.score, 4),

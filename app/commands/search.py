@@ -43,6 +43,7 @@ def add_options(parser: ArgumentParser) -> None:
         default="hybrid",
         help="match by words and meaning together (hybrid, the default), or by one of the two",
     )
+    parser.add_argument("--unfold", action="store_true", help="list documents that say nearly the same apart")
     parser.add_argument("--literal", action="store_true", help="search for each word as it is typed, errors and all")
     parser.add_argument(
         "--instruction", default="", metavar="TEXT", help="one sentence that says what kind of passage to look for"
@@ -152,6 +153,7 @@ def run(options: Namespace) -> int:
         also,
         explain=options.explain,
         read=bool(options.answers),
+        unfold=options.unfold,
         literal=options.literal,
     )
     results = search(scope, asked, source)

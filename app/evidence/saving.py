@@ -56,4 +56,6 @@ def searched(search: SavedSearch, folders: Sequence[Folder], source: VectorSourc
         raise LongsearchError("the folders of this search are no longer indexed", "see them: longsearch folders")
     if quote_in(search.query) is not None:
         return where(search.query, Scope(wanted), k)
-    return search_in(Scope(wanted), Question(search.query, search.mode, search.instruction, k, literal=True), source)
+    return search_in(
+        Scope(wanted), Question(search.query, search.mode, search.instruction, k, unfold=True, literal=True), source
+    )

@@ -43,6 +43,8 @@ class Question:
     """Whether each hit gets the reason for its score."""
     read: bool = False
     """Whether the reader reads the best passages with the query: a quarter of a second for five of them."""
+    unfold: bool = False
+    """Whether documents that say nearly the same stay apart."""
     literal: bool = False
     """Whether no word is taken for a typing error."""
 
@@ -65,7 +67,7 @@ def search(scope: Scope, asked: Question, source: VectorSource) -> SearchResults
         if asked.mode is not SearchMode.WORDS and not query.is_listing:
             made = vectors_of(found, query.meaning, asked.instruction, asked.mode, source)
         table = None if query.is_listing or asked.prefix_last else _table(found)
-        request = SearchRequest(query, asked.mode, made.of_each, asked.k, asked.explain, table)
+        request = SearchRequest(query, asked.mode, made.of_each, asked.k, asked.explain, table, not asked.unfold)
         results = searcher.search(found.indexes, request)
         if asked.read and (reader := _reader()):
             results = read_answers(found.indexes, results, query.meaning, reader)

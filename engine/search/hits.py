@@ -31,25 +31,28 @@ def to_hits(
 
     The excerpt of a passage is a whole sentence: the one that answers what is `asked`, else the one that shares most
     with its `nearest` excerpt by meaning. Page and heading are those of the excerpt. If several files hold a document,
-    it has the first path that the filter admits.
+    it has the best of the paths that the filter admits, and the others beside it.
     """
-    index.backend.expect([id_ for document in ranked for id_ in ids(document.passages)])
     db, document_ids = index.db, [one.document_id for one in ranked]
+    index.backend.expect([id_ for one in ranked for id_ in ids(one.passages)])
     outlines = documents.outlines(db, document_ids)
     paths = files.paths_of_each(db, document_ids, file_filter.under)
     values = metadata.of_documents(db, document_ids)
     passages = _passages(db, ranked, outlines, nearest, asked)
+    best = {id_: next(filter(file_filter.admits, own)) for id_, own in paths.items()}
+    join = os.path.join  # Path would normalise a hostile name
     return tuple(
         DocumentHit(
             rank=rank,
-            document_id=one.document_id,
-            path=os.path.join(index.root, next(filter(file_filter.admits, paths[one.document_id]))),  # noqa: PTH118 (Path would normalise a hostile name)
-            title=outlines[one.document_id].title,
+            document_id=(id_ := one.document_id),
+            path=join(index.root, best[id_]),
+            also_at=tuple(join(index.root, path) for path in paths[id_] if path != best[id_]),
+            title=outlines[id_].title,
             score=one.score,
             passages=own,
             root=os.fspath(index.root),
-            metadata=values.get(one.document_id, ()),
-            language=outlines[one.document_id].language,
+            metadata=values.get(id_, ()),
+            language=outlines[id_].language,
             reason=one.reason,
             meaning_alone=one.meaning_alone,
         )

@@ -4,6 +4,7 @@ Words are scored by the figures of all indexes together: a score is the one that
 would give. A score by meaning is a cosine, which compares where two indexes hold vectors of the same model. Where the
 models differ, hits are merged by their scores all the same, and the caller should say so. Knows no model: the caller
 encodes `query.meaning` with its instruction.
+Longer than 300 lines because the steps of a search stand here in their order.
 """
 
 import math
@@ -21,7 +22,7 @@ from longsearch.engine.index.bm25 import pooled
 from longsearch.engine.index.index import Index
 from longsearch.engine.index.lookup import Lookup, as_typed, lookup
 from longsearch.engine.query_language.query import Query, in_languages, written
-from longsearch.engine.search import joined
+from longsearch.engine.search import joined, versions
 from longsearch.engine.search.calibration import with_levels
 from longsearch.engine.search.explaining import Parts, with_reasons
 from longsearch.engine.search.fusion import both, trust
@@ -64,6 +65,8 @@ class SearchRequest:
     """Whether each hit gets the reason for its score, which costs a millisecond or two."""
     table: Table | None = None
     """Chooses the sentences that answer; without one, those that share most with the nearest excerpts are lit."""
+    fold: bool = False
+    """Whether documents that say nearly the same are one hit with its versions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +118,8 @@ def search(indexes: Sequence[Index], request: SearchRequest) -> SearchResults:
     query, asked = request.query, lookup(request.query, spoken)
     plans = _pooled([_plan(index, request, mode, asked, vector) for index, vector in asked_of])
     hits = _hits(plans, _merged(plans)[: request.k])
+    if request.fold and not query.is_listing and versions.may_be_among(hits):
+        hits = _folded(plans, request)
     if not query.is_listing:
         hits = with_levels(hits, [plan.index.background for plan in plans], mode)
         hits = sort_hits(hits, query.sort, query.is_reversed)  # those of a listing are in this order already
@@ -196,6 +201,17 @@ def _hits(plans: Sequence[Plan], best: Sequence[_Found]) -> tuple[DocumentHit, .
         found[id(plan)] = iter(own)
     hits = (next(found[id(one.plan)]) for one in best)
     return tuple(hit if hit.rank == rank else replace(hit, rank=rank) for rank, hit in enumerate(hits, start=1))
+
+
+def _folded(plans: Sequence[Plan], request: SearchRequest) -> tuple[DocumentHit, ...]:
+    """The best hits without those that say nearly the same as a better one."""
+    index_of = {str(plan.index.root): plan.index for plan in plans}
+
+    def find(k: int) -> tuple[DocumentHit, ...]:
+        own = [replace(plan, request=replace(request, k=k)) for plan in plans]
+        return _hits(own, _merged(own)[:k])
+
+    return tuple(versions.unlike(find, request.k, lambda hit: index_of[hit.root]))
 
 
 def _asked(plan: Plan) -> Asked | None:

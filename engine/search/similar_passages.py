@@ -3,7 +3,6 @@
 Knows no model: the vectors are in the index.
 """
 
-import re
 import time
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -14,6 +13,7 @@ import apsw
 from longsearch.engine.amounts import counted
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.index.index import Index
+from longsearch.engine.near_equal import grouped
 from longsearch.engine.query_language.file_filter import FileFilter
 from longsearch.engine.search.hits import LEAST_SCORE, to_hits
 from longsearch.engine.search.ranking import group, ids
@@ -23,8 +23,6 @@ from longsearch.engine.store.records import PassageRow
 from longsearch.engine.types.results import SearchMode, SearchResults
 
 _N_PASSAGES = 100
-_NEARLY_THE_SAME = 0.6
-"""The share of groups of three words that near-duplicates have in common: 0.71 if one of twenty words differs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,24 +68,8 @@ def _unfolded(
     db: apsw.Connection, near: Sequence[tuple[PassageRow, int, float]], asked: AskedPassage
 ) -> tuple[list[tuple[int, float]], int]:
     """(passage id, cosine) of the passages that differ in their words, best first, and how many were folded."""
-    known, kept, n_same = [_shingles(asked.text)], [], 0
-    for row, id_, cosine in near:
-        (text,) = texts.spans(db, row.document_id, [(row.start, row.stop)])
-        shingles = _shingles(text)
-        if any(_overlap(shingles, other) >= _NEARLY_THE_SAME for other in known):
-            n_same += 1
-            continue
-        known.append(shingles)
-        kept.append((id_, min(1.0, cosine)))
-    return kept, max(n_same - 1, 0)  # one of them is the asked passage itself
-
-
-def _shingles(text: str) -> frozenset[tuple[str, ...]]:
-    """The groups of three words in a text; the words of a shorter one."""
-    words = re.findall(r"\w+", text.casefold())
-    return frozenset(zip(words, words[1:], words[2:], strict=False)) or frozenset((word,) for word in words)
-
-
-def _overlap(one: frozenset[tuple[str, ...]], other: frozenset[tuple[str, ...]]) -> float:
-    """The share of the groups of both that are in both (Jaccard)."""
-    return len(one & other) / max(len(one | other), 1)
+    found = [texts.spans(db, row.document_id, [(row.start, row.stop)])[0] for row, _, _ in near]
+    same, *others = grouped([asked.text, *found])
+    kept = [(near[group[0] - 1][1], min(1.0, near[group[0] - 1][2])) for group in others]
+    n_folded = sum(len(group) - 1 for group in (same, *others))
+    return kept, max(n_folded - 1, 0)  # one of them is the asked passage itself

@@ -7,9 +7,11 @@ from typing import Protocol
 
 import apsw
 
+from longsearch.engine.copies import best_first
 from longsearch.engine.store.documents import storable
 from longsearch.engine.store.records import FileStamp, KnownFile
 
+_MOST_NAMES = 64  # of equal files that are compared for the best one
 _HAS_LONG_CHARACTERS = "length(CAST(path AS TEXT)) <> length(path)"  # of more than a byte: not ASCII
 
 
@@ -190,10 +192,10 @@ def held_alone(db: apsw.Connection, path: str) -> int | None:
 
 
 def paths_of(db: apsw.Connection, document_id: int, under: str = "") -> list[str]:
-    """Paths, in order, of the files that hold this document and lie in the folder `under` ("" for all)."""
+    """Paths, the best name first, of the files that hold this document and lie in the folder `under` ("" for all)."""
     low, high = folder_range(under)
     sql = "SELECT path FROM files WHERE content_id = ? AND path >= ? AND path < ? ORDER BY path"
-    return [os.fsdecode(row[0]) for row in db.execute(sql, (document_id, low, high))]
+    return best_first(os.fsdecode(row[0]) for row in db.execute(sql, (document_id, low, high)))
 
 
 def paths_of_each(db: apsw.Connection, document_ids: Sequence[int], under: str = "") -> dict[int, list[str]]:
@@ -207,7 +209,7 @@ def paths_of_each(db: apsw.Connection, document_ids: Sequence[int], under: str =
     found: dict[int, list[str]] = {}
     for document_id, path in db.execute(sql, (json.dumps(list(document_ids)), low, high)):
         found.setdefault(document_id, []).append(os.fsdecode(path))
-    return found
+    return {id_: best_first(paths) if len(paths) > 1 else paths for id_, paths in found.items()}
 
 
 def documents_where(db: apsw.Connection, under: str, wanted: NameTests, admits: Callable[[str], bool]) -> set[int]:
@@ -255,9 +257,9 @@ def _sql_of(wanted: NameTests) -> tuple[str, list[str]]:
 
 
 def first_path_of(db: apsw.Connection, document_id: int) -> str | None:
-    """The first path, in order, of the files that hold this document, or None."""
-    path = db.execute("SELECT path FROM files WHERE content_id = ? ORDER BY path LIMIT 1", (document_id,)).get
-    return None if path is None else os.fsdecode(path)
+    """The path with the best name of the files that hold this document, or None. Of many files, the first are asked."""
+    rows = db.execute("SELECT path FROM files WHERE content_id = ? ORDER BY path LIMIT ?", (document_id, _MOST_NAMES))
+    return next(iter(best_first(os.fsdecode(row[0]) for row in rows)), None)
 
 
 def give_to(db: apsw.Connection, old_id: int, new_id: int) -> None:

@@ -190,6 +190,10 @@ class DocumentHit:
     """How much better than chance the hit is; None if the index is not calibrated yet, or too small to be."""
     reason: Reason | None = field(default=None, compare=False)
     """The points that the parts of the query gave to the score; None for similar documents and without a query."""
+    also_at: tuple[str, ...] = ()
+    """Absolute paths of other files with the same bytes, the best name first; `path` has a better one."""
+    versions: tuple["DocumentHit", ...] = ()
+    """Older documents that say nearly the same and have no row of their own, the newest first."""
     meaning_alone: float | None = field(default=None, compare=False)
     """In a hybrid search, the score by meaning of a hit about which the words say too little; None for other hits."""
 

@@ -153,3 +153,16 @@ def rows(results: Results) -> list[str]:
     """The title of each row, without the line about likelihood."""
     prompts = [str(option.prompt).splitlines() for option in results.options]
     return [next(line for line in lines if "──" not in line).rstrip("↓ ") for lines in prompts]
+
+
+async def test_a_key_lists_the_versions_of_the_selected_document_until_the_next_query() -> None:
+    first, second, third = hits(1, 2, 3)
+    async with listing() as (app, results):
+        results.show((replace(first, versions=(second,)), third), NO_WORDS)
+        results.focus()
+        await app._press_keys(["e"])
+        assert [hit.document_id for hit in results.hits] == [1, 2, 3]
+        assert selected(results) == 1
+        results.begin()
+        results.show((replace(first, versions=(second,)), third), NO_WORDS)
+        assert [hit.document_id for hit in results.hits] == [1, 3]

@@ -13,7 +13,7 @@ from longsearch.tui.text import styles
 from longsearch.tui.text.display import clip, shorten_middle, shown
 from longsearch.tui.text.highlight import Highlighter
 from longsearch.tui.text.text_layout import wrap
-from longsearch.tui.text.wording import ALL_BY_CHANCE, BELOW_BY_CHANCE, unlikely_row
+from longsearch.tui.text.wording import ALL_BY_CHANCE, BELOW_BY_CHANCE, same_elsewhere, unlikely_row
 
 _LEAST_PATH = 12
 """Cells that the path keeps."""
@@ -31,7 +31,10 @@ def hit_content(hit: DocumentHit, root: str, words: Highlighter, width: int, n_l
         sentence = condensed(best.sentence) if best.excerpt else ""
         found = _wrapped(shown(sentence), width, n_lines) if sentence else snippet(best.text, words, width, n_lines)
         lines += [_lit(line, words, "") for line in found]
-    return Content("\n").join([*lines, _path_line(hit, root, width)])
+    lines.append(_path_line(hit, root, width))
+    if hit.also_at or hit.versions:
+        lines += [Content.styled(clip(line, width), styles.MUTED) for line in same_elsewhere(hit)]
+    return Content("\n").join(lines)
 
 
 def chance_line(is_first: bool, width: int) -> Content:

@@ -18,6 +18,7 @@ from longsearch.tui.text.display import shown
 
 BELOW_BY_CHANCE = "── below: unlikely ──"
 ALL_BY_CHANCE = "── nothing likely; the nearest: ──"
+_N_NAMED = 3
 _LIKELIHOODS = ((ChanceLevel.GOOD, "likely"), (ChanceLevel.WEAK, "unsure"), (ChanceLevel.CHANCE, "unlikely"))
 _QUOTATION = re.compile(r"\s*where:", re.IGNORECASE)
 
@@ -31,6 +32,22 @@ _QUOTE_AGAIN = (
 def with_language(title: str, code: str) -> str:
     """Return a title with the language of its document, unless that is English or unclear."""
     return f"{title} · {name_of(code)}" if code not in ("", "en") else title
+
+
+def same_elsewhere(hit: DocumentHit) -> list[str]:
+    """Return lines that name the copies of a document and the versions that have no row of their own."""
+    lines = [f"also at {_some(hit.also_at, hit.root)}"] if hit.also_at else []
+    if hit.versions:
+        paths = [version.path for version in hit.versions]
+        lines.append(f"{len(paths)} nearly the same: {_some(paths, hit.root)}")
+    return lines
+
+
+def _some(paths: Sequence[str], root: str) -> str:
+    """Name the first paths, relative to the folder, and count the others."""
+    named = ", ".join(shown(path.removeprefix(root.rstrip("/") + "/")) for path in paths[:_N_NAMED])
+    left = len(paths) - _N_NAMED
+    return f"{named} and {left} more" if left > 0 else named
 
 
 def n_ready(progress: IndexProgress) -> int:

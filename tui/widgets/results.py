@@ -6,7 +6,8 @@ person chooses a document, the best one is selected. A chosen document stays sel
 Below the likely hits, one row stands for all the unlikely ones. To go down to that row is to unfold it.
 """
 
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from textual.binding import BindingType
@@ -59,6 +60,8 @@ class Results(OptionList):
         self._laid_out = (0, 0)
         self._is_unfolded = False
         """Whether the person has gone down to the unlikely hits of this query."""
+        self._with_versions: set[int] = set()
+        """The documents of this query whose versions are listed."""
 
     @property
     def selected(self) -> DocumentHit | None:
@@ -68,6 +71,7 @@ class Results(OptionList):
     def begin(self, path: str = "") -> None:
         """Let the person choose anew: there is a new query. `path`: the file to choose once an answer has it."""
         self._chosen, self._wanted_path, self._is_unfolded = None, path, False
+        self._with_versions.clear()
 
     def choose(self) -> None:
         """Keep the document under the cursor in view, whichever answer comes next."""
@@ -80,6 +84,8 @@ class Results(OptionList):
 
     def show(self, hits: tuple[DocumentHit, ...], words: Highlighter) -> None:
         """Replace the list, and select the chosen hit, else the best. An unchanged list stays scrolled."""
+        if self._with_versions:
+            hits = _unfolded(hits, self._with_versions)
         cursor = self._index_of_chosen(hits)
         if (hits, words, cursor) == (self.hits, self._words, self._cursor):
             return
@@ -87,6 +93,13 @@ class Results(OptionList):
         self._lay_out()
         if cursor is not None:
             self._select(cursor)
+
+    def action_unfold(self) -> None:
+        """List the versions of the document under the cursor as rows of their own."""
+        if (hit := self.selected) and hit.versions:
+            self.choose()
+            self._with_versions.add(hit.document_id)
+            self.show(self.hits, self._words)
 
     def _index_of_chosen(self, hits: tuple[DocumentHit, ...]) -> int | None:
         """Return the index of the hit to select; None if the chosen document is not among the hits."""
@@ -161,3 +174,12 @@ class Results(OptionList):
         event.stop()
         if event.option_index < len(self.hits):
             self.post_message(self.Chosen())
+
+
+def _unfolded(hits: Sequence[DocumentHit], documents: Collection[int]) -> tuple[DocumentHit, ...]:
+    """Return the hits with the versions of these documents after each, as hits of their own."""
+    return tuple(
+        one
+        for hit in hits
+        for one in ((replace(hit, versions=()), *hit.versions) if hit.document_id in documents else (hit,))
+    )

@@ -71,11 +71,13 @@ def test_a_folder_is_filtered_before_ranking(store: Store) -> None:
         assert names(search(store, "apples", mode, toward(1), under="few")) == ["few/a.pdf"]
 
 
-def test_copies_are_one_hit_with_the_first_path_that_the_filter_admits(store: Store) -> None:
+def test_copies_are_one_hit_with_the_best_path_that_the_filter_admits(store: Store) -> None:
     add(store, "b/original.pdf", ["apples"], [toward(1)])
     content_hash = content_hash_of(store)
     assert store.link(FileStamp("a/copy.pdf", 1, 1, 1), content_hash)
-    assert names(search(store, "apples", WORDS)) == ["a/copy.pdf"]
+    (hit,) = search(store, "apples", WORDS).hits
+    assert (hit.path, hit.also_at) == ("/papers/b/original.pdf", ("/papers/a/copy.pdf",))
+    assert names(search(store, "apples in:copy", WORDS)) == ["a/copy.pdf"]
     assert names(search(store, "apples", WORDS, under="b")) == ["b/original.pdf"]
     assert names(search(store, "apples in:original", WORDS)) == ["b/original.pdf"]
 
