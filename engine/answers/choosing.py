@@ -114,8 +114,12 @@ class Asked:
         n_pieces = np.array(lengths, np.int64)
         scores, has_pieces, starts = np.full(len(lengths), -1.0), n_pieces > 0, np.cumsum(n_pieces) - n_pieces
         if has_pieces.any():
-            unique, where = np.unique(np.concatenate(ids), return_inverse=True)
-            near = (self.vectors @ self.table.rows(unique).T)[:, where]  # (pieces of the query, pieces)
+            joined = np.concatenate(ids)
+            places = np.zeros(joined.max() + 1, np.int64)  # each piece once, by counting: np.unique sorts
+            places[joined] = 1
+            unique = np.flatnonzero(places)
+            places[unique] = np.arange(len(unique))
+            near = (self.vectors @ self.table.rows(unique).T)[:, places[joined]]  # (pieces of the query, pieces)
             scores[has_pieces] = self.weights @ np.maximum.reduceat(near, starts[has_pieces], axis=1)
         return scores.tolist()
 
@@ -179,6 +183,7 @@ def leads_on(sentence: str) -> bool:
     return not _ENDED.search(sentence) and "\t" not in sentence and 0 < len(sentence.split()) < _HEADING_WORDS
 
 
+@lru_cache(2048)
 def is_furniture(sentence: str) -> bool:
     """Whether a sentence is a line of a table of contents, an entry of a list of references, or a page number."""
     return any(pattern.search(sentence) for pattern in (_PAGE_NUMBER, _CONTENTS_LINE, _REFERENCE))

@@ -18,6 +18,7 @@ _FEW = 5  # a word that more passages hold is typed as it is meant
 _TIMES_RARER = 100
 _MOST_KEPT = 256
 _kept: dict[tuple[tuple[FilesVersion, ...], str], str] = {}
+"""What was meant by a word of these indexes, or "": a person who types on asks again at every key."""
 _EDGE = re.compile(r"^[\W_]+|[\W_]+$")
 
 
@@ -27,32 +28,28 @@ def corrected(indexes: Sequence[Index], query: Query, fields: frozenset[str], is
     Words with digits, all capitals or capitals inside are names, and stay. So does what `is_word` knows.
     """
     spoken = languages.joined([index.spoken for index in indexes])
-    terms = in_languages(query, spoken.codes).words
-    words = {
-        term.text: _EDGE.sub("", term.text)
-        for term in terms
-        if not (term.is_prefix or term.is_phrase or term.is_pattern)
-    }
-    doubtful = [text for text, word in words.items() if _may_be_mistyped(word) and not is_word(word)]
-    near = _near(indexes, doubtful, words)
-    meant = {words[text]: _as_cased(word, words[text]) for text, word in near.items() if word}
+    versions = tuple(index.files_version for index in indexes)
+    terms = [term.text for term in in_languages(query, spoken.codes).words if not term.is_prefix]
+    found = {text: _kept.get((versions, text)) for text in terms}
+    if new := [text for text, near in found.items() if near is None]:
+        found |= _meant(indexes, new, is_word)
+        if len(_kept) > _MOST_KEPT:
+            _kept.clear()
+        _kept.update({(versions, text): found[text] or "" for text in new})
+    meant = {_EDGE.sub("", text): near for text, near in found.items() if near}
     mended = with_words(query.text, meant, fields) if meant else query.text
     return "" if mended == query.text else mended
 
 
-def _near(indexes: Sequence[Index], terms: Sequence[str], words: Mapping[str, str]) -> dict[str, str]:
-    """For each of these terms the word of the indexes that was meant by its word, or "".
-
-    The last answers are kept: a person who types on asks again at every key.
-    """
-    versions = tuple(index.files_version for index in indexes)
-    new = [text for text in terms if (versions, text) not in _kept]
-    for text, n in _n_passages_with(indexes, new).items():
-        _kept[versions, text] = _nearest(indexes, words[text], n) if n <= _FEW else ""
-    found = {text: _kept[versions, text] for text in terms}
-    if len(_kept) > _MOST_KEPT:
-        _kept.clear()
-    return found
+def _meant(indexes: Sequence[Index], terms: Sequence[str], is_word: Callable[[str], bool]) -> dict[str, str]:
+    """For each of these terms the word of the indexes that was meant, or ""."""
+    words = {text: _EDGE.sub("", text) for text in terms}
+    doubtful = [text for text, word in words.items() if _may_be_mistyped(word) and not is_word(word)]
+    meant = dict.fromkeys(terms, "")
+    for text, n in _n_passages_with(indexes, doubtful).items():
+        if n <= _FEW and (near := _nearest(indexes, words[text], n)):
+            meant[text] = _as_cased(near, words[text])
+    return meant
 
 
 def _may_be_mistyped(word: str) -> bool:
