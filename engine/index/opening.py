@@ -1,7 +1,7 @@
 """Opens an index for reading, and alone knows which engine holds it."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import apsw
@@ -27,11 +27,9 @@ def open_index(path: Path) -> Iterator[Index]:
         with opened(path) as index:
             yield index
         return
-    with errors_explained(path):
-        db = open_for_reading(path)
-    try:
+    with ExitStack() as stack:
+        with errors_explained(path):
+            db = stack.enter_context(open_for_reading(path))
         with errors_explained(path, apsw.IOError), transaction(db, "DEFERRED"):
             meta = dict(db.execute("SELECT key, value FROM meta"))
             yield Index(path, db, SqliteBackend(db, int(meta.get("dim", 0))), meta)
-    finally:
-        db.close()
