@@ -41,13 +41,24 @@ def run(options: Namespace) -> int:
 
 
 def show_window(root: str, think: str = "") -> None:
-    """Run the app of one window, until it closes or the person quits."""
+    """Run the app of one window, until it closes, the person quits, or the server is gone."""
+    from textual import messages
+    from textual.drivers.web_driver import WebDriver
+
     from longsearch.app.commands.open import backend_of, preferences
     from longsearch.app.models.encoders import thinking
     from longsearch.tui.app import LongsearchApp
 
+    class Window(WebDriver):
+        def run_input_thread(self) -> None:
+            """Read keys until the server closes the pipe; then leave, as Textual's driver does not."""
+            super().run_input_thread()
+            self._app.post_message(messages.ExitApp())
+
     backend, is_shown = backend_of(root, thinking(int(think) if think else None))
-    LongsearchApp(backend, preferences(), when_shown=is_shown.set).run()
+    app = LongsearchApp(backend, preferences(), when_shown=is_shown.set)
+    app.driver_class = Window
+    app.run()
 
 
 if __name__ == "__main__":

@@ -20,6 +20,8 @@ from longsearch.engine.opened import Opened
 from longsearch.indexer.extract.formats import LIGHT_MARKUP, Format, format_of
 
 SETTING = "LONGSEARCH_VIEWER"
+WINDOWS = "Windows"
+"""Stands for `os.startfile` in a plan. A path given to `cmd /c start` could run a command: `a&calc&.pdf`."""
 _EXAMPLE = f"set {SETTING}, for instance to 'tmux new-window less {{path}}'"
 REFUSES_WITHIN_S = 0.5
 """Seconds within which a viewer that does not know an option ends."""
@@ -84,7 +86,7 @@ def plan_opening(target: Target, environment: Mapping[str, str], platform: str) 
     if platform == "darwin":
         return Plan(("open", target.path), _without_page(target))
     if platform == "win32":
-        return Plan(("cmd", "/c", "start", "", target.path), _without_page(target))
+        return Plan((WINDOWS, target.path), _without_page(target))
     if shutil.which("xdg-open"):
         return Plan(("xdg-open", target.path), _without_page(target))
     if not _has_display(environment, platform):
@@ -179,6 +181,9 @@ def _filled(template: Sequence[str], target: Target, line: int | None = None) ->
 
 def _start(plan: Plan) -> None:
     """Start the command; if the program soon ends with an error, the fallback."""
+    if sys.platform == "win32" and plan.command[0] == WINDOWS:
+        os.startfile(plan.command[1])  # noqa: S606 - the file itself, by the program that Windows has for it
+        return
     process = _spawn(plan.command)
     if plan.fallback:
         try:

@@ -5,14 +5,16 @@ guard admits a request only if its path begins with the secret token, if it name
 other site's name can lead here, as DNS rebinding does), and if no other site sent it. A websocket must say its origin.
 """
 
+import json
 import secrets
 import shlex
 import socket
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from html import escape
 
-from aiohttp import web
+from aiohttp import WSMessage, WSMsgType, web
+from textual_serve.app_service import AppService
 from textual_serve.server import Server
 
 FONT_SIZE = 16
@@ -51,6 +53,10 @@ HOST = "127.0.0.1"
 CLOSE_WITHIN_S = 2.0
 _NAMES = (HOST, "localhost")
 _TOKEN_BYTES = 32
+MAX_CELLS = 1_000
+"""Columns, and rows, of a window. Each cell takes memory: a window of 99,999,999 rows held 3 GB."""
+MAX_TYPED = 65_536
+"""Characters of one message of keys; a pasted text beyond is left out."""
 _HEADERS = {
     "Cache-Control": "no-store",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -110,6 +116,8 @@ class GuardedServer(Server):  # type: ignore[misc]
         is_foreign = origin is not None and origin not in [f"http://{host}" for host in hosts]
         if request.host not in hosts or is_foreign or request.headers.get("Sec-Fetch-Site") == "cross-site":
             raise web.HTTPForbidden
+        if not all(_is_size(request.query.get(side, "1")) for side in ("width", "height")):
+            raise web.HTTPBadRequest
         response = await handler(request)
         if not response.prepared:
             response.headers.update({**_HEADERS, "Content-Security-Policy": _POLICY.format(host=request.host)})
@@ -118,3 +126,38 @@ class GuardedServer(Server):  # type: ignore[misc]
     async def handle_index(self, request: web.Request) -> web.Response:
         """Answer with the page. It loads nothing from other machines, as textual-serve's own page does."""
         return web.Response(text=page(f"ws://{request.host}/{self.token}/ws"), content_type="text/html")
+
+    async def _process_messages(self, websocket: web.WebSocketResponse, app_service: AppService) -> None:
+        await super()._process_messages(_Sound(websocket), app_service)
+
+
+class _Sound:
+    """A websocket without the messages that no page sends: other shapes, sizes of no window, texts of no end."""
+
+    def __init__(self, websocket: web.WebSocketResponse) -> None:
+        self._websocket = websocket
+        self.send_json = websocket.send_json
+
+    async def __aiter__(self) -> AsyncIterator[WSMessage]:
+        async for message in self._websocket:
+            if message.type is WSMsgType.TEXT and is_sound(message.data):
+                yield message
+
+
+def is_sound(text: str) -> bool:
+    """Return whether a message is one that the page sends."""
+    try:
+        match json.loads(text):
+            case ["stdin", str(typed)]:
+                return len(typed.encode()) <= MAX_TYPED
+            case ["resize", {"width": width, "height": height}]:
+                return _is_size(str(width)) and _is_size(str(height))
+            case ["ping" | "blur" | "focus", *_]:
+                return len(text) <= MAX_TYPED
+    except (ValueError, RecursionError):  # no JSON, half of a surrogate pair, endless brackets
+        pass
+    return False
+
+
+def _is_size(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and 1 <= int(text[:9]) <= MAX_CELLS

@@ -60,6 +60,25 @@ async def test_a_client_lists_searches_reads_and_cites_over_stdin_and_stdout(not
         assert client.server_info.name == "longsearch"
 
 
+def test_half_of_a_surrogate_pair_gets_an_answer(notes: Path) -> None:
+    hello = {"protocolVersion": "2025-03-26", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}}
+    lines = [
+        json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}),
+        json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        r'{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"where","arguments":{"quote":"\ud800 lone"}}}',
+    ]
+    command = [sys.executable, "-m", "longsearch.app.cli", "mcp", "notes"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdin is not None and server.stdout is not None
+        server.stdin.write("\n".join(lines) + "\n")
+        server.stdin.flush()
+        answers = [json.loads(server.stdout.readline()) for _ in range(2)]
+        assert [answer["id"] for answer in answers] == [1, 9]
+        assert "result" in answers[1]
+        server.stdin.close()
+        assert server.wait(60) == 0
+
+
 async def test_what_the_tools_say_of_themselves_stays_short(notes: Path) -> None:
     """An agent reads all of it before its first question, in every conversation. Say more only by saying less."""
     async with asking(notes) as client:

@@ -22,7 +22,7 @@ pytest.importorskip("textual_serve", reason="needs longsearch[serve]")
 
 from aiohttp.test_utils import TestClient, TestServer  # noqa: E402
 
-from longsearch.app.web.server import GuardedServer  # noqa: E402
+from longsearch.app.web.server import MAX_CELLS, MAX_TYPED, GuardedServer, is_sound  # noqa: E402
 
 SAYS_HELLO = """
 import sys
@@ -131,6 +131,58 @@ async def test_a_websocket_needs_the_token_and_the_origin_of_the_page(
     (window,) = started
     assert await window.wait() == 0
     window._transport.close()  # textual-serve leaves that to the end of the loop
+
+
+async def test_a_window_of_no_screen_is_refused(server: GuardedServer, client: TestClient) -> None:
+    origin = f"http://127.0.0.1:{server.port}"
+    for size in ("width=80&height=99999999", "width=-1&height=24", "width=x", "width=" + "9" * 5_000):
+        answer = await client.get(f"/{server.token}/ws?{size}", headers=headers(server, Origin=origin))
+        assert answer.status == 400, size
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '["resize",{"width":-1,"height":99999999}]',
+        '["resize",{"width":80}]',
+        '["resize",{"width":true,"height":24}]',
+        '["resize",{"width":80.5,"height":24}]',
+        '["stdin",7]',
+        '["stdin","\\ud800"]',
+        json.dumps(["stdin", "a" * (MAX_TYPED + 1)]),
+        json.dumps(["ping", "a" * MAX_TYPED]),
+        '["exit"]',
+        "{}",
+        "[]",
+        "no JSON",
+        "[" * 100_000,
+    ],
+)
+def test_a_message_that_no_page_sends_is_left_out(text: str) -> None:
+    assert not is_sound(text)
+
+
+def test_what_the_page_sends_comes_through() -> None:
+    for message in (
+        ["resize", {"width": MAX_CELLS, "height": 1}],
+        ["stdin", "ü" * 9],
+        ["ping", 17.5],
+        ["blur"],
+        ["focus"],
+    ):
+        assert is_sound(json.dumps(message)), message
+
+
+def test_a_window_ends_with_its_server(daemon: Daemon, home: Path) -> None:
+    (folder := home / "no documents").mkdir()
+    environment = os.environ | {"TEXTUAL_DRIVER": "textual.drivers.web_driver:WebDriver", "COLUMNS": "80", "ROWS": "24"}
+    command = [sys.executable, "-m", "longsearch.app.commands.serve", str(folder)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as window:
+        assert window.stdin is not None and window.stdout is not None
+        assert window.stdout.readline() == b"__GANGLION__\n"
+        window.stdin.close()  # as when the server is killed
+        window.stdout.read()
+        assert window.wait(60) is not None
 
 
 def test_a_window_runs_the_app_until_it_is_closed(daemon: Daemon, home: Path) -> None:

@@ -53,6 +53,10 @@ def test_skim_gets_path_and_page_as_arguments_of_its_script(monkeypatch: pytest.
     assert not any("b" in line for line in told[2:-2:2] if "argv" in line and "POSIX" in line)
 
 
+def test_on_windows_a_name_never_passes_through_a_shell() -> None:
+    assert command("C:\\a&calc&.docx", None, {}, "win32") == [viewer.WINDOWS, "C:\\a&calc&.docx"]
+
+
 def test_other_files_open_in_the_systems_default_viewer_which_takes_no_page(monkeypatch: pytest.MonkeyPatch) -> None:
     on_path(monkeypatch, "evince", "xdg-open")
     assert command("/a.docx", None, SCREEN, "linux") == ["xdg-open", "/a.docx"]
