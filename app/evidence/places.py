@@ -114,4 +114,4 @@ def _path_of(db: apsw.Connection, content: str) -> str | None:
         document_id = documents.find(db, bytes.fromhex(content)) if content else None
     except ValueError:
         return None
-    return None if document_id is None else files.first_path_of(db, document_id)
+    return None if document_id is None else next(iter(files.best_paths_of(db, document_id, 1)), None)

@@ -2,9 +2,9 @@
 
 A document's words are indexed by its language. So a word of the query is looked up in the form that each language of
 the index gives it, and in its British and its American spelling, with and without an apostrophe (O'Brien, OBrien): any
-of these counts, as one word. A run of a script without spaces is looked up as its pairs of neighbouring characters,
-each a word of its own; in a phrase they must follow each other. An index of English documents is asked as if there were
-no languages.
+of these counts, as one word. So do the other spellings of a number, a date or an identifier (`written_forms`). A run of
+a script without spaces is looked up as its pairs of neighbouring characters, each a word of its own; in a phrase they
+must follow each other. An index of English documents is asked as if there were no languages.
 """
 
 import re
@@ -12,9 +12,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, product
 
-from longsearch.engine.languages.analysis import analysed, characters_of, folded, movable, pairs
+from longsearch.engine.languages.analysis import analysed, characters_of, folded, movable, pairs, whole_name
 from longsearch.engine.languages.scripts import UNSPACED, UNSPACED_RUN
+from longsearch.engine.languages.signs import MAY_BE_SIGN, with_signs
+from longsearch.engine.languages.signs import as_typed as signs_as_typed
 from longsearch.engine.languages.spelling import other_spelling
+from longsearch.engine.languages.written_forms import Written, asked, spelt
 from longsearch.engine.query_language.items import is_searchable
 from longsearch.engine.query_language.operators import Near
 from longsearch.engine.query_language.query import MAX_TERMS, Query
@@ -26,6 +29,9 @@ _MAX_FORMS = 16
 _FORM = re.compile(r'"(?:[^"]|"")*"\*?')
 _APOSTROPHE = re.compile("(?<=[^\\W\\d_])['’](?=[^\\W\\d_]{2})")  # not that of a genitive, which ends a word
 _WITHOUT_APOSTROPHE = re.compile("^([A-Z])([A-Z][a-z]{2,})$")
+_DIGIT = re.compile(r"\d")
+_WORD = re.compile(r"\S+")
+_MAY_BE_FILE = re.compile(r"\w[._/]\w")
 _RUN_AT_END = re.compile(rf"([{UNSPACED}]+)\W*$")
 
 
@@ -41,20 +47,29 @@ class Lookup:
     """A passage must match none of these."""
     languages: IndexLanguages | None = None
     """In which what operators join is looked up."""
+    names: tuple[str, ...] = ()
+    """The first passage of a document matches one of these if its title, its name or an identifier is the query."""
+    ranked_phrases: tuple[str, ...] = ()
+    """How the phrases are ranked, where it is not by themselves."""
 
     @property
     def terms(self) -> tuple[str, ...]:
         """The expressions that decide the rank."""
-        return self.phrases + self.words
+        return (self.ranked_phrases or self.phrases) + self.words
 
 
 def lookup(query: Query, languages: IndexLanguages) -> Lookup:
     """Return what to ask the word index of these languages."""
-    words = (unit for term in query.words for unit in _units(term, languages))
-    phrases = (_whole(term, languages) for term in query.phrases)
+    found = asked(query.meaning) if _DIGIT.search(query.meaning) else ()
+    forms = _forms(query.meaning, found)
+    words = (unit for term in query.words for unit in _units(term, languages, forms.get(term.text, ())))
+    phrases = [_phrase(term, languages) for term in query.phrases]
     excluded = (_whole(term, languages) for term in query.excluded)
-    asked = [tuple(dict.fromkeys(part))[:MAX_TERMS] for part in (words, phrases, excluded)]
-    return Lookup(asked[0], asked[1], asked[2], languages)
+    held, ranked = (held for held, _ in phrases), (ranked for _, ranked in phrases)
+    names = [query.meaning, *(form for one in found if one.is_all_of(query.meaning) for form in one.forms)]
+    named = (_quoted(name) for name in map(whole_name, names) if name)
+    parts = [tuple(dict.fromkeys(part))[:MAX_TERMS] for part in (words, held, excluded, named, ranked)]
+    return Lookup(parts[0], parts[1], parts[2], languages, parts[3], parts[4])
 
 
 def expressions(terms: Iterable[Term], languages: IndexLanguages) -> list[str]:
@@ -64,7 +79,9 @@ def expressions(terms: Iterable[Term], languages: IndexLanguages) -> list[str]:
 
 def match(term: Term) -> str:
     """The term as an FTS5 expression. It is always quoted: raw `c++`, `it's` and `NOT` are operators or errors."""
-    return _quoted(term.text) + ("*" if term.is_prefix else "")
+    return _quoted(with_signs(term.text) if MAY_BE_SIGN.search(term.text) else term.text) + (
+        "*" if term.is_prefix else ""
+    )
 
 
 def any_of(expressions: Iterable[str]) -> str:
@@ -95,23 +112,34 @@ def is_any_of(expression: str) -> bool:
 
 def as_typed(expression: str) -> str:
     """The word as it was typed: the first form of an expression."""
-    form = forms_of(expression)[0]
-    return form.replace('""', "\0").replace('"', "").replace("\0", '"')
+    form = forms_of(expression)[0].replace('""', "\0").replace('"', "").replace("\0", '"')
+    return form if form.isascii() else signs_as_typed(form)
 
 
-def _units(term: Term, languages: IndexLanguages) -> Iterator[str]:
-    """Yield the expressions of a typed word, each of which counts as a word."""
+def _forms(text: str, found: Sequence[Written]) -> dict[str, list[str]]:
+    """The other forms of each word of a text that belongs to a number, a date or an identifier, or may name a file."""
+    return {
+        word[0]: [
+            *(form for one in found if one.start < word.end() and word.start() < one.stop for form in one.forms),
+            *([whole_name(word[0])] if _MAY_BE_FILE.search(word[0]) else []),
+        ]
+        for word in _WORD.finditer(text)
+    }
+
+
+def _units(term: Term, languages: IndexLanguages, others: Sequence[str]) -> Iterator[str]:
+    """Yield the expressions of a typed word, each of which counts as a word; `others`: forms that it may also have."""
     if term.is_phrase or term.is_pattern:
         yield _whole(term, languages)
         return
     last = 0
     for run in UNSPACED_RUN.finditer(term.text):
         if is_searchable(before := term.text[last : run.start()]):
-            yield _whole(Term(before), languages)
+            yield _whole(Term(before), languages, others)
         yield from _pairs(run[0], languages)
         last = run.end()
     if is_searchable(rest := term.text[last:]):
-        yield _whole(replace(term, text=rest), languages)
+        yield _whole(replace(term, text=rest), languages, others)
 
 
 def _pairs(run: str, languages: IndexLanguages) -> Iterator[str]:
@@ -122,9 +150,38 @@ def _pairs(run: str, languages: IndexLanguages) -> Iterator[str]:
         yield expression if languages.is_settled else _either([expression, _quoted(run)])
 
 
-def _whole(term: Term, languages: IndexLanguages) -> str:
-    """Return the expression for passages that hold the whole term in a form of any language."""
+def _phrase(phrase: Term, languages: IndexLanguages) -> tuple[str, str]:
+    """Return (the expression for passages that hold a phrase, the one by which it is ranked).
+
+    The other forms of a number or a date stand at the end of a passage. So if a phrase has more than that, it also
+    counts as held where all that stands around its numbers is held, and these.
+    """
+    whole, text, last, parts, others = _whole(phrase, languages), phrase.text, 0, list[str](), list[str]()
+    for one in sorted(spelt(text), key=lambda one: one.start) if _DIGIT.search(text) else ():
+        parts += [
+            _whole(replace(phrase, text=text[last : one.start]), languages),
+            _either(list(map(_quoted, one.forms))),
+        ]
+        others += one.forms
+        last = one.stop
+    parts = [part for part in [*parts, _whole(replace(phrase, text=text[last:]), languages)] if is_searchable(part)]
+    if not others or len(parts) < 2:
+        return whole, whole
+    return f"({whole} OR ({all_of(parts)}))", _either([*forms_of(whole), *map(_quoted, others)])
+
+
+def _whole(term: Term, languages: IndexLanguages, others: Sequence[str] | None = None) -> str:
+    """Return the expression for passages that hold the whole term in a form of any language.
+
+    `others`: forms that the term may also have; None: those of a number, a date or an identifier that it is.
+    """
+    if others is None:
+        found = asked(term.text) if _DIGIT.search(term.text) else ()
+        others = [form for one in found if one.is_all_of(term.text) for form in one.forms]
     forms = [] if UNSPACED_RUN.search(term.text) and languages.is_settled else [match(term)]
+    forms += map(_quoted, others)
+    if not languages.is_settled:  # its older words know no signs
+        forms.append(_quoted(term.text) + ("*" if term.is_prefix else ""))
     forms += [_form(term, code) for code in ("", *languages.codes)]
     if not term.is_phrase and (other := other_spelling(term.text)):
         forms.append(match(replace(term, text=other)))

@@ -56,9 +56,10 @@ def _field(typed: re.Match[str], notes: list[str], keys: Collection[str]) -> str
 
 
 def is_searchable(text: str) -> bool:
-    """Whether FTS5's tokenizer finds a word in the text: letters, numbers and private-use characters make words."""
+    """Whether the word index finds a word in the text: letters, numbers, § and private-use characters make words."""
     return any(
-        unicodedata.category(character)[0] in "LN" or unicodedata.category(character) == "Co" for character in text
+        unicodedata.category(character)[0] in "LN" or unicodedata.category(character) == "Co" or character == "§"
+        for character in text
     )
 
 

@@ -3,7 +3,7 @@
 Files with the same bytes are one document, so a copy never takes a place of its own. Nothing else is merged.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -23,17 +23,21 @@ class RankedDocument:
     """(passage id, score), best first."""
     reason: Reason | None = None
     """What the parts of the query gave to the score of its best passage."""
+    is_named: bool = False
+    """Whether its title, its name or an identifier is the whole query: it comes first."""
     meaning_alone: float | None = None
     """In a hybrid search, that passage's score by meaning if the words say too little about it; else None."""
 
 
-def group(scored: Iterable[tuple[int, float]], document_of: Mapping[int, int], k: int) -> list[RankedDocument]:
-    """Group (passage id, score), best first, by document: the best `k` documents, best first."""
+def group(
+    scored: Iterable[tuple[int, float]], document_of: Mapping[int, int], k: int, named: Container[int] = ()
+) -> list[RankedDocument]:
+    """Group (passage id, score), best first, by document: the best `k` documents, best first. `named` stand first."""
     grouped: dict[int, list[tuple[int, float]]] = {}
     for passage_id, score in scored:
         grouped.setdefault(document_of[passage_id], []).append((passage_id, score))
     return [
-        RankedDocument(document_id, found[0][1], tuple(found[:PASSAGES_SHOWN]))
+        RankedDocument(document_id, found[0][1], tuple(found[:PASSAGES_SHOWN]), is_named=document_id in named)
         for document_id, found in islice(grouped.items(), k)
     ]
 

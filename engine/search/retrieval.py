@@ -74,14 +74,18 @@ class Candidates:
     """(n,): where in `document_ids` the passage's document is."""
     lengths: NDArray[np.int64]
     """(m,): the number of passages of each of these documents."""
+    is_named: NDArray[np.bool_]
+    """(m,): whether the query is the title, the name or an identifier of each of these documents."""
 
 
-def candidates(index: Index, by_words: Found, by_vector: Found, vector: Vectors | None) -> Candidates:
-    """Join the best passages by words (id, BM25) and by their own vectors (id, cosine)."""
+def candidates(
+    index: Index, by_words: Found, by_vector: Found, vector: Vectors | None, named: NDArray[np.int64]
+) -> Candidates:
+    """Join the best passages by words (id, BM25) and by their own vectors (id, cosine) with those that are `named`."""
     word_ids, word_scores = _arrays(by_words)
     near_ids, near_scores = _arrays(by_vector)
     # not np.union1d, which imports numpy.ma: 17 ms of the first search of a process
-    ids, _ = np.unique(np.concatenate([word_ids, near_ids]), return_index=True)
+    ids, _ = np.unique(np.concatenate([word_ids, near_ids, named]), return_index=True)
     bm25_scores, cosines = np.zeros(len(ids)), np.full(len(ids), np.nan)
     is_by_words = np.zeros(len(ids), np.bool_)
     own = np.searchsorted(ids, word_ids)
@@ -93,7 +97,8 @@ def candidates(index: Index, by_words: Found, by_vector: Found, vector: Vectors 
         cosines[np.searchsorted(ids, list(found))] = list(found.values())
     document_ids, places = np.unique(index.backend.documents_of(ids), return_inverse=True)
     lengths = index.backend.lengths(document_ids)
-    return Candidates(ids, bm25_scores, cosines, is_by_words, document_ids, places, lengths)
+    of_named = np.isin(document_ids, document_ids[places[np.searchsorted(ids, named)]])
+    return Candidates(ids, bm25_scores, cosines, is_by_words, document_ids, places, lengths, of_named)
 
 
 def by_words(words: QueryWords, found: Candidates) -> Scores:

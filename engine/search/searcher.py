@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from longsearch.engine.amounts import counted
 from longsearch.engine.answers.choosing import Asked, Table
@@ -20,7 +21,7 @@ from longsearch.engine.arrays import Vectors
 from longsearch.engine.index.backends import Found, QueryWords
 from longsearch.engine.index.bm25 import pooled
 from longsearch.engine.index.index import Index
-from longsearch.engine.index.lookup import Lookup, as_typed, lookup
+from longsearch.engine.index.lookup import Lookup, any_of, as_typed, lookup
 from longsearch.engine.query_language.query import Query, in_languages, written
 from longsearch.engine.search import joined, versions
 from longsearch.engine.search.calibration import with_levels
@@ -84,6 +85,8 @@ class Plan:
     allowed: CandidateFilter | None
     words: QueryWords | None
     """What the index holds of the query's words; None in a search by meaning and for a list without words."""
+    named: NDArray[np.int64]
+    """The first passages of allowed documents whose title, name or identifier is the query."""
 
     @property
     def admits_no_document(self) -> bool:
@@ -159,7 +162,10 @@ def _plan(index: Index, request: SearchRequest, mode: SearchMode, asked: Lookup,
     allowed = allowed_passages(index, asked, request.query)
     if request.query.joined and asked.languages:
         allowed = joined.narrowed(allowed, index, request.query.joined, asked.languages)
-    return Plan(index, request, mode, asked, None if mode is SearchMode.WORDS else vector, allowed, words)
+    named = index.backend.matching(any_of(asked.names)) if asked.names else np.empty(0, np.int64)
+    if len(named) and allowed is not None:
+        named = np.intersect1d(named, allowed.ids(index.db))
+    return Plan(index, request, mode, asked, None if mode is SearchMode.WORDS else vector, allowed, words, named)
 
 
 def _pooled(plans: list[Plan]) -> list[Plan]:
@@ -185,7 +191,7 @@ def _merged(plans: Sequence[Plan]) -> list[_Found]:
     if query.is_listing:
         found = in_order(found, keys, sort, query.is_reversed)
     else:
-        found.sort(key=lambda one: -one.document.score)
+        found.sort(key=lambda one: (not one.document.is_named, -one.document.score))
     once: dict[bytes, _Found] = {}
     for one in found:
         once.setdefault(one.plan.index.hash_of(one.document.document_id), one)
@@ -274,7 +280,7 @@ def _candidates(plan: Plan, n: int) -> tuple[Candidates, bool]:
         words = plan.words.best(n, plan.allowed)
     if plan.vector is not None and not is_empty:
         near = plan.index.backend.nearest_passages(plan.vector, n, plan.allowed)
-    return candidates(plan.index, words, near, plan.vector), max(len(words), len(near)) < n
+    return candidates(plan.index, words, near, plan.vector, plan.named), max(len(words), len(near)) < n
 
 
 def _ranked(plan: Plan, found: Candidates) -> list[RankedDocument]:
@@ -288,13 +294,14 @@ def _ranked(plan: Plan, found: Candidates) -> list[RankedDocument]:
     kept = np.ones(len(scores), np.bool_)
     if plan.mode is not SearchMode.WORDS and not (plan.asked.phrases or plan.request.query.joined):
         # drop what matches neither words nor meaning: in a small index everything is a candidate
-        kept = (scores >= LEAST_SCORE) | found.is_by_words
-    order = np.lexsort((found.ids, -scores))
+        kept = (scores >= LEAST_SCORE) | found.is_by_words | found.is_named[found.documents]
+    order = np.lexsort((found.ids, -scores, ~found.is_named[found.documents]))
     order = order[kept[order]]
     best_ids = found.ids[order].tolist()
     owners = found.document_ids[found.documents[order]].tolist()
     scored = zip(best_ids, scores[order].tolist(), strict=True)
-    ranked = group(scored, dict(zip(best_ids, owners, strict=True)), plan.request.k)
+    named = found.document_ids[found.is_named].tolist()
+    ranked = group(scored, dict(zip(best_ids, owners, strict=True)), plan.request.k, named)
     if plan.mode is SearchMode.HYBRID and plan.words is not None:
         say_little = (words == 0) | (trusted < 1)
         ranked = with_meaning_alone(ranked, dict(zip(found.ids[say_little], meaning[say_little], strict=True)))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from longsearch.engine.errors import StoreError
 from longsearch.engine.printable import printable
-from longsearch.engine.store import texts
+from longsearch.engine.store import languages, texts
 from longsearch.engine.store.records import Outline, PassageRow
 from longsearch.engine.types.documents import DocumentText, Heading, Passage
 
@@ -46,6 +46,13 @@ def name_after(db: apsw.Connection, document_id: int, title: str) -> bool:
     """Set the title of a document that has none of its own; return whether it changed."""
     sql = "UPDATE contents SET title = ?1 WHERE id = ?2 AND title_is_name AND title <> ?1"
     db.execute(sql, (title, document_id))
+    return db.changes() > 0
+
+
+def set_names(db: apsw.Connection, document_id: int, paths: Sequence[str], identifiers: Sequence[str]) -> bool:
+    """Record by which names a document is found beside its title; return whether they changed."""
+    packed = json.dumps([list(map(storable, paths)), list(identifiers)])
+    db.execute("UPDATE contents SET names = ?1 WHERE id = ?2 AND names <> ?1", (packed, document_id))
     return db.changes() > 0
 
 
@@ -94,8 +101,8 @@ def insert(
     db.execute(
         "INSERT INTO contents"
         " (hash, title, title_is_name, n_chars, n_pages, n_tokens, partial_reason, hint, headings, page_starts,"
-        " language, ocr_pages, page_labels)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " language, ocr_pages, page_labels, words_version)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             content_hash,
             storable(document.title),
@@ -110,6 +117,7 @@ def insert(
             language,
             json.dumps(document.ocr_pages),
             json.dumps(document.page_labels),
+            languages.WORDS_VERSION,
         ),
     )
     document_id = db.last_insert_rowid()

@@ -256,10 +256,10 @@ def _sql_of(wanted: NameTests) -> tuple[str, list[str]]:
     return "".join(f" AND {condition}" for condition in conditions), bindings
 
 
-def first_path_of(db: apsw.Connection, document_id: int) -> str | None:
-    """The path with the best name of the files that hold this document, or None. Of many files, the first are asked."""
+def best_paths_of(db: apsw.Connection, document_id: int, n: int) -> list[str]:
+    """The `n` paths with the best names of the files that hold this document. Of many files, the first are asked."""
     rows = db.execute("SELECT path FROM files WHERE content_id = ? ORDER BY path LIMIT ?", (document_id, _MOST_NAMES))
-    return next(iter(best_first(os.fsdecode(row[0]) for row in rows)), None)
+    return best_first(os.fsdecode(row[0]) for row in rows)[:n]
 
 
 def give_to(db: apsw.Connection, old_id: int, new_id: int) -> None:

@@ -14,11 +14,11 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from longsearch.engine.languages.analysis import indexed
-from longsearch.engine.store import languages, texts
+from longsearch.engine.languages.analysis import indexed, indexed_names
+from longsearch.engine.store import documents, languages, texts
 from longsearch.engine.store.documents import bindable, storable
 from longsearch.engine.store.manifest import Kind, note_added, note_removed
-from longsearch.engine.types.documents import DocumentText, Passage
+from longsearch.engine.types.documents import Passage
 
 TITLE_WEIGHT = 2
 TOKENIZER = ("porter", "unicode61", "remove_diacritics", "2")
@@ -35,25 +35,25 @@ class Occurrences(NamedTuple):
     """For each phrase, a word of the title counted with its weight."""
 
 
-def add(
-    db: apsw.Connection, ids: Sequence[int], document: DocumentText, passages: Sequence[Passage], language: str
-) -> None:
-    """Index a document's passages under their ids, and its title with the first passage, as words of its language."""
-    titles = (document.title if ordinal == 0 else "" for ordinal in range(len(ids)))
+def add(db: apsw.Connection, document_id: int, text: str, passages: Sequence[Passage]) -> None:
+    """Index the passages of a stored document, and its title and names with the first passage."""
+    language, ids = languages.of_document(db, document_id), documents.passage_ids(db, document_id)
+    titles = (_title(db, document_id, language) if ordinal == 0 else "" for ordinal in range(len(ids)))
     db.executemany(
         "INSERT INTO words (rowid, text, title) VALUES (?, ?, ?)",
         (
-            (passage_id, _words(document.text[passage.start : passage.stop], language), _words(title, language))
+            (passage_id, _words(text[passage.start : passage.stop], language), title)
             for passage_id, passage, title in zip(ids, passages, titles, strict=True)
         ),
     )
     note_added(db, Kind.WORDS, ids)
 
 
-def retitle(db: apsw.Connection, passage_id: int, text: str, title: str, language: str | None) -> None:
-    """Index a document's first passage with another title; `text` is the passage's text."""
+def retitle(db: apsw.Connection, document_id: int, passage_id: int, text: str) -> None:
+    """Index a document's first passage, whose text this is, with the title and the names that the document has now."""
     remove(db, [passage_id])  # FTS5 cannot update one column of a contentless table
-    made = passage_id, _words(text, language), _words(title, language)
+    language = languages.of_document(db, document_id)
+    made = passage_id, _words(text, language), _title(db, document_id, language)
     db.execute("INSERT INTO words (rowid, text, title) VALUES (?, ?, ?)", made)
     # the passages of a document stay in one segment, so that documents can be counted segment by segment
     of_document = "SELECT id FROM passages WHERE content_id = (SELECT content_id FROM passages WHERE id = ?)"
@@ -184,11 +184,10 @@ def indexed_texts(db: apsw.Connection, ids: NDArray[np.int64]) -> Iterator[tuple
     rows: list[tuple[int, int, int, int]] = list(db.execute(sql, (bindable(ids),)))
     for document_id, own in groupby(rows, key=lambda row: row[0]):
         places = list(own)
-        title = db.execute("SELECT title FROM contents WHERE id = ?", (document_id,)).get
         language = languages.of_document(db, document_id)
         found = texts.spans(db, document_id, [(start, stop) for _, _, start, stop in places])
         for (_, ordinal, _, _), text in zip(places, found, strict=True):
-            yield document_id, _words(text, language), _words(title, language) if ordinal == 0 else ""
+            yield document_id, _words(text, language), _title(db, document_id, language) if ordinal == 0 else ""
 
 
 def totals(db: apsw.Connection) -> tuple[int, int]:
@@ -236,6 +235,13 @@ def _among(allowed: NDArray[np.int64] | None) -> tuple[str, tuple[Any, ...]]:
     "+rowid": otherwise SQLite runs the match again for every allowed id (17 times slower at 100 ids of 100k).
     """
     return ("", ()) if allowed is None else (" AND +rowid IN carray(?)", (bindable(allowed),))
+
+
+def _title(db: apsw.Connection, document_id: int, language: str | None) -> str:
+    """A document's title and names as the index takes them."""
+    ((title, names),) = db.execute("SELECT title, names FROM contents WHERE id = ?", (document_id,))
+    paths, identifiers = json.loads(names)
+    return storable(title) if language is None else indexed_names(title, paths, identifiers, language)
 
 
 def _words(text: str, language: str | None) -> str:

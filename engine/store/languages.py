@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 
 from longsearch.engine.store.connection import among, distinct
 
+WORDS_VERSION = 1
+"""The rules by which words are indexed. Words of a lower version are made again from the stored text."""
+
 
 @dataclass(frozen=True, slots=True)
 class IndexLanguages:
@@ -18,7 +21,7 @@ class IndexLanguages:
     codes: tuple[str, ...]
     """ISO 639 codes of all documents, each once; "" stands for documents whose language is unclear."""
     is_settled: bool
-    """Whether the words of all documents are indexed by their language."""
+    """Whether the words of all documents are indexed by their language and by today's rules."""
 
 
 def in_index(db: apsw.Connection) -> IndexLanguages:
@@ -39,14 +42,17 @@ def of_document(db: apsw.Connection, document_id: int) -> str | None:
 
 
 def next_unsettled(db: apsw.Connection) -> int | None:
-    """A document whose words are not indexed by its language yet, or None."""
+    """A document whose words are not indexed by its language and by today's rules yet, or None."""
     found = db.execute("SELECT id FROM contents WHERE language IS NULL LIMIT 1").get
+    if found is None:
+        found = db.execute("SELECT id FROM contents WHERE words_version < ? LIMIT 1", (WORDS_VERSION,)).get
     return None if found is None else int(found)
 
 
 def put(db: apsw.Connection, document_id: int, language: str) -> None:
-    """Record the language of a document."""
-    db.execute("UPDATE contents SET language = ? WHERE id = ?", (language, document_id))
+    """Record the language of a document, whose words are indexed by today's rules."""
+    sql = "UPDATE contents SET language = ?, words_version = ? WHERE id = ?"
+    db.execute(sql, (language, WORDS_VERSION, document_id))
 
 
 def documents_in(db: apsw.Connection, codes: Collection[str]) -> set[int]:

@@ -4,12 +4,14 @@ from collections.abc import Sequence
 
 import apsw
 
-from longsearch.engine.languages.analysis import indexed
 from longsearch.engine.languages.detection import language_of
 from longsearch.engine.store import documents, files, keywords, languages, metadata, texts, vectors
 from longsearch.engine.store.embedding import resuming
 from longsearch.engine.store.records import FileStamp, SavedState
 from longsearch.engine.types.documents import DocumentText, MetadataValue, Passage
+
+_MOST_NAMES = 8
+"""Files of a document by whose names it is found: of a thousand copies of an empty form, eight are enough."""
 
 
 def put_document(
@@ -40,7 +42,8 @@ def put_document(
     language = language_of(document.text)
     document_id = documents.insert(db, content_hash, document, passages, partial_reason, hint, language)
     metadata.put(db, document_id, document.metadata)
-    keywords.add(db, documents.passage_ids(db, document_id), document, passages, language)
+    documents.set_names(db, document_id, [file.path], metadata.identifiers(db, document_id))
+    keywords.add(db, document_id, document.text, passages)
     vectors.begin(db, document_id, len(passages))
     if saved is not None:
         resuming.inherit(db, saved, document_id)
@@ -77,18 +80,19 @@ def settle(db: apsw.Connection, document_id: int | None) -> None:
     """Bring a document in step after the files that hold it have changed.
 
     If no file holds the document any more, remove it from every table. Otherwise, if it has no title of its own, name
-    it after the first of its files.
+    it after the first of its files. It is found by the names of the first few.
     """
     if document_id is None:
         return
-    path = files.first_path_of(db, document_id)
-    if path is None:
+    paths = files.best_paths_of(db, document_id, _MOST_NAMES)
+    if not paths:
         _remove(db, document_id)
         return
-    title = documents.title_of(path)
-    if documents.name_after(db, document_id, title):
-        _index_title(db, document_id, title)
-    metadata.follow_file(db, document_id, path, title)
+    title = documents.title_of(paths[0])
+    has_title = documents.name_after(db, document_id, title)
+    if documents.set_names(db, document_id, paths, metadata.identifiers(db, document_id)) or has_title:
+        _index_title(db, document_id)
+    metadata.follow_file(db, document_id, paths[0], title)
 
 
 def describe(db: apsw.Connection, document_id: int, title: str, values: Sequence[MetadataValue]) -> None:
@@ -96,30 +100,28 @@ def describe(db: apsw.Connection, document_id: int, title: str, values: Sequence
     if title != metadata.own_title(db, document_id):
         metadata.retitle(db, document_id, title)
         if title:
-            _index_title(db, document_id, title)
+            _index_title(db, document_id)
     metadata.put(db, document_id, values)
 
 
-def _index_title(db: apsw.Connection, document_id: int, title: str) -> None:
+def _index_title(db: apsw.Connection, document_id: int) -> None:
     first = documents.first_passage(db, document_id)
     if first is not None:
         (text,) = texts.spans(db, document_id, [(first.start, first.stop)])
-        keywords.retitle(db, first.passage_id, text, title, languages.of_document(db, document_id))
+        keywords.retitle(db, document_id, first.passage_id, text)
 
 
 def index_words_again(db: apsw.Connection, document_id: int) -> None:
-    """Index the words of a document by its language, which is found again, and with the parts of its code names.
+    """Index the words of a document by its language, which is found again, and by today's rules.
 
-    An older longsearch knew no languages, or did not split names. The vectors stay. An English document without code
-    names is in the index as it should be, so it is only read.
+    An older longsearch knew no languages, did not split names, or knew no other forms of a number. The vectors stay.
     """
-    document = documents.text(db, document_id)
-    language = language_of(document.text)
-    languages.put(db, document_id, language)
-    if any(indexed(text, language) != text for text in (document.text, document.title)):
-        passage_ids = documents.passage_ids(db, document_id)
-        keywords.remove(db, passage_ids)
-        keywords.add(db, passage_ids, document, documents.passages(db, document_id), language)
+    text = texts.whole(db, document_id)
+    languages.put(db, document_id, language_of(text))
+    paths = files.best_paths_of(db, document_id, _MOST_NAMES)
+    documents.set_names(db, document_id, paths, metadata.identifiers(db, document_id))
+    keywords.remove(db, documents.passage_ids(db, document_id))
+    keywords.add(db, document_id, text, documents.passages(db, document_id))
 
 
 def _remove(db: apsw.Connection, document_id: int) -> None:

@@ -22,6 +22,8 @@ from longsearch.engine.types.documents import MetadataValue
 
 VERSION = 1
 """The rules by which readers find metadata. Documents with a lower one are described again, without a new vector."""
+IDENTIFIERS = ("doi", "arxiv", "isbn")
+"""The fields whose value names one publication."""
 _FIRST_CJK = "\u2e80"
 _FIELDS_LISTED = 1000  # hostile front matter may hold any number of keys
 _LEAST_FILE_TIME_S = 400 * 86_400  # programs that know no time write 0, or some hours more
@@ -115,6 +117,12 @@ def titles(db: apsw.Connection, document_ids: Sequence[int]) -> dict[int, str]:
     """The title of each of these documents."""
     sql = "SELECT id, title FROM contents WHERE id IN (SELECT value FROM json_each(?))"
     return dict(db.execute(sql, (json.dumps(list(document_ids)),)))
+
+
+def identifiers(db: apsw.Connection, document_id: int) -> list[str]:
+    """What names a document among all that were ever published: its DOI, its number on arXiv."""
+    sql = f"SELECT value FROM metadata WHERE content_id = ? AND field IN ({', '.join('?' * len(IDENTIFIERS))})"  # noqa: S608
+    return [row[0] for row in db.execute(sql, (document_id, *IDENTIFIERS))]
 
 
 def own_title(db: apsw.Connection, document_id: int) -> str:

@@ -257,7 +257,16 @@ _V14 = """
 ALTER TABLE contents ADD COLUMN page_labels TEXT NOT NULL DEFAULT '[]';   -- JSON ["i", "ii", "1", ...]
 """
 
-MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3, _V4, _V5, _V6, _V7, _V8, _V9, _V10, _V11, _V12, _V13, _V14)
+_V15 = """
+-- The rules by which a document's words are indexed: words of older rules are indexed again (see `store.languages`).
+ALTER TABLE contents ADD COLUMN words_version INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX contents_by_words_version ON contents (words_version);
+
+-- The names of a document beside its title: JSON [[path, ...], [identifier, ...]]
+ALTER TABLE contents ADD COLUMN names TEXT NOT NULL DEFAULT '[[], []]';
+"""
+
+MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3, _V4, _V5, _V6, _V7, _V8, _V9, _V10, _V11, _V12, _V13, _V14, _V15)
 """Append only: a script that has been released is never edited."""
 
 

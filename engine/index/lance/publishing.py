@@ -112,7 +112,8 @@ def _written(
 
 def _documents(db: apsw.Connection, fingerprint: str) -> dict[int, _Document]:
     sql = """
-        SELECT contents.id, coalesce(own.first, 0), coalesce(own.n, 0), coalesce(language, '?') || ' ' || title,
+        SELECT contents.id, coalesce(own.first, 0), coalesce(own.n, 0),
+        coalesce(language, '?') || ' ' || words_version || ' ' || title || names,
         coalesce(embeddings.n_passages_done, 0) || ' ' || coalesce(done, 0) || ' ' || coalesce(width, 1.0) || ' '
         || coalesce(deepenings.n_passages_done, 0)
         FROM contents LEFT JOIN embeddings ON embeddings.content_id = contents.id

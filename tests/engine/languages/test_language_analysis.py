@@ -36,7 +36,10 @@ def tokens(text: str) -> list[str]:
     return [row[0] for row in db.execute('SELECT term FROM vocabulary ORDER BY "offset"')]
 
 
-@given(st.text(alphabet=st.characters(max_codepoint=0x24F), max_size=80), st.sampled_from(["", "en"]))
+@given(
+    st.text(alphabet=st.characters(max_codepoint=0x24F, exclude_characters="+#.-§²³¹µ"), max_size=80),
+    st.sampled_from(["", "en"]),
+)
 def test_english_text_is_left_as_it_is(text: str, language: str) -> None:
     assert analysed(text, language) == text
 

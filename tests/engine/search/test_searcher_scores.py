@@ -8,6 +8,7 @@ import pytest
 
 from longsearch.engine.evaluation.bm25_index import Bm25
 from longsearch.engine.evaluation.our_vectors import passage_scores, whole_excerpts
+from longsearch.engine.languages.analysis import indexed_names
 from longsearch.engine.languages.detection import language_of
 from longsearch.engine.readouts.reading import Excerpts
 from longsearch.engine.search.fusion import in_document, words_in_document
@@ -25,9 +26,9 @@ def test_the_score_by_words_is_a_share_of_the_highest_bm25_of_passage_and_docume
     add(store, "c.pdf", ["kiwi kiwi kiwi kiwi"])
     results = search(store, "apple fig", WORDS)
     idf_apple, idf_fig = 1e-6, math.log((6 - 1 + 0.5) / 1.5)  # three of six passages hold it: FTS5's lowest idf
-    length_factor = 1.2  # k1 (1 - b + b): every passage is 4 words long
-    apples = idf_apple * 3 / (3 + length_factor)
-    fig = idf_fig * 1 / (1 + length_factor)
+    mean = (6 * 4 + 3 * 3) / 6  # 4 words each; three first passages have their file's name in words and twice whole
+    apples = idf_apple * 3 / (3 + 1.2 * (0.25 + 0.75 * 7 / mean))
+    fig = idf_fig * 1 / (1 + 1.2 * (0.25 + 0.75 * 4 / mean))
     highest = idf_apple + idf_fig
     # idf over documents: two of three hold apple, one holds fig; they have 3, 2 and 1 passages, 2 on average
     in_documents = {"apple": math.log(1 + 1.5 / 2.5), "fig": math.log(1 + 2.5 / 1.5)}
@@ -72,7 +73,12 @@ def test_the_evaluation_scores_words_as_the_search_does(store: Store) -> None:
     for number, sentences in enumerate(contents):
         add(store, f"{number}.pdf", sentences)
     languages = [language_of("\n".join(sentences)) for sentences in contents for _ in sentences]
-    index = Bm25([sentence for sentences in contents for sentence in sentences], languages)
+    texts = [
+        sentence if ordinal else f"{sentence} {indexed_names('', [f'{number}.pdf'], [], '')}"
+        for number, sentences in enumerate(contents)
+        for ordinal, sentence in enumerate(sentences)
+    ]
+    index = Bm25(texts, languages)
     documents = np.repeat(np.arange(9), [len(sentences) for sentences in contents])
     for query in ("apple", "fig quince", "medlar pear plum kiwi"):
         shares, found = index.of_documents(query, documents), zip(*index.rank(query, 99), strict=True)

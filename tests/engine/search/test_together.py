@@ -239,8 +239,8 @@ def test_occurrences_count_words_phrases_and_titles_as_the_ranking_does(store: S
         )
         first, second = keywords.occurrences(db, expression, [1, 2, 99]).values()
         assert keywords.occurrences(db, expression, []) == {}
-        assert keywords.totals(db) == (2, 8)
-    assert (first.length, first.frequencies) == (6, (2.0, 3.0, 2.0, 0.0))
+        assert keywords.totals(db) == (2, 12)  # a, and whole: Apple trees, a, a.md
+    assert (first.length, first.frequencies) == (10, (2.0, 3.0, 2.0, 0.0))
     assert (second.length, second.frequencies) == (2, (0.0, 1.0, 0.0, 0.0))
 
 

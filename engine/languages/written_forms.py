@@ -1,0 +1,313 @@
+"""Finds numbers, dates and identifiers in a text, and the form of each that all its spellings share. Pure.
+
+`1.234,56 €`, `1,234.56` and `1 234.56` are one number; `17 May 2021`, `17.05.2021` and `2021-05-17` one day. Their form
+is a word of digits and letters, such as 20210517, which the index holds beside the text's own words. What is ambiguous
+has several forms: 03/04/2021 is a day in March or in April, and 1.234 is more than a thousand or less than two.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from datetime import date
+from itertools import pairwise
+
+POINT = "\ue001"
+"""The decimal point of a form: a private-use character, at which FTS5 does not end a word."""
+_REACH = 40  # characters beside a digit, in which the name of its month or the letters of its identifier stand
+_LONGEST = 34  # characters of an IBAN
+_GAP = "[ \u00a0\u2007\u2009\u202f]"
+_DASH = "[-\u2010-\u2015\u2212]"
+_OF = r"(?:(?:de|del|of|d|di|do|ta|den|gada|m)[.'’]?\s*)?"
+_NAME = r"(?P<name>[^\W\d_][^\s\d,/()]{1,15}?)"
+_ORDINAL = r"(?:st|nd|rd|th|er|[ºª.])?"
+_CAPITALS = r"(?:[A-Z]{1,6}|[A-Z]*\d[A-Z0-9]*)"
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A number, a date or an identifier of a text."""
+
+    start: int
+    stop: int
+    """One past its last character."""
+    forms: tuple[str, ...]
+    """What all its spellings share, in small letters: a word each, or a phrase."""
+
+    def is_all_of(self, text: str) -> bool:
+        """Whether the text has no letters and digits around it."""
+        return not any(map(str.isalnum, text[: self.start] + text[self.stop :]))
+
+
+def written(text: str) -> list[Written]:
+    """Return the numbers, dates and identifiers of a text that can be spelt in several ways."""
+    found: list[Written] = []
+    for start, stop in _stretches(text):
+        part = "".join(str(int(c)) if c > "\x7f" and c.isdecimal() else c for c in text[start:stop])
+        for pattern, forms_of in (*_ALONE, *_TOGETHER):
+            for match in list(pattern.finditer(part)):
+                if forms := tuple(dict.fromkeys(form.lower() for form in forms_of(match) if len(form) <= _LONGEST)):
+                    found.append(Written(start + match.start(), start + match.end(), forms))
+                    if (pattern, forms_of) in _ALONE:
+                        part = part[: match.start()] + "\0" * len(match[0]) + part[match.end() :]
+    return found + [Written(*run.span(), (str(int(run[0])),)) for run in _OTHER_DIGITS.finditer(text)]
+
+
+def spelt(text: str) -> list[Written]:
+    """Return what `written` finds in a part of a query. There a day is not its month."""
+    return [
+        replace(one, forms=tuple(form for form in one.forms if not _is_month(form, one.forms))) for one in written(text)
+    ]
+
+
+def asked(text: str) -> list[Written]:
+    """Return what `spelt` finds in a query, where case means nothing, and its words joined and split at digits.
+
+    So `iso 9001` and `7xk 440 b` find ISO9001 and 7XK-440-B, and `iso9001` finds ISO 9001.
+    """
+    found = spelt("".join(c.upper() if len(c.upper()) == 1 else c for c in text))
+    words = [
+        word for word in _PLAIN_WORD.finditer(text) if not any(one.start <= word.start() < one.stop for one in found)
+    ]
+    for number, first in enumerate(words):
+        if len(split := _BORDER.sub(" ", first[0])) > len(first[0]):
+            found.append(Written(*first.span(), (split.lower(),)))
+        for last in words[number + 1 : number + 4]:
+            whole = "".join(text[first.start() : last.end()].split()).lower()
+            if len(whole) <= _LONGEST and whole.isalnum() and _is_mixed(whole):
+                found.append(Written(first.start(), last.end(), (whole,)))
+    return found
+
+
+def _is_month(form: str, forms: tuple[str, ...]) -> bool:
+    return len(form) == 6 and any(other.startswith(form) and len(other) == 8 for other in forms)
+
+
+def _stretches(text: str) -> Iterator[tuple[int, int]]:
+    """Yield (start, stop) of the parts of a text that have digits."""
+    start, stop = 0, 0
+    for run in _DIGITS.finditer(text):
+        if run.start() - _REACH > stop:
+            if stop:
+                yield start, stop
+            start = run.start() - _REACH
+        stop = run.end() + _REACH
+    if stop:
+        yield start, min(stop, len(text))
+
+
+def _day(year: str, month: str, day: str) -> Iterator[str]:
+    """Yield the forms of a day and of its month; of a month if there is no day; none for an impossible date."""
+    whole = int(year) if len(year) == 4 else int(year) + (2000 if int(year) < 70 else 1900)
+    if whole < 1000 or not 1 <= int(month) <= 12:
+        return
+    if day:
+        try:
+            yield date(whole, int(month), int(day)).strftime("%Y%m%d")
+        except ValueError:
+            return
+    yield f"{whole}{int(month):02}"
+
+
+def _of_year_first(found: re.Match[str]) -> Iterator[str]:
+    if found["day"] or found["sign"] in "-/":
+        yield from _day(found["year"], found["month"], found["day"] or "")
+
+
+def _of_year_last(found: re.Match[str]) -> Iterator[str]:
+    one, two, year = found["one"], found["two"], found["year"]
+    if len(year) == 4 or (len(one) == len(two) == 2) or found["sign"] == "/":
+        yield from _day(year, two, one)
+        if found["sign"] != ".":
+            yield from _day(year, one, two)
+
+
+def _of_numbers(found: re.Match[str]) -> Iterator[str]:
+    yield from _day(found["year"], found["month"] or "0", found.groupdict().get("day") or "")
+
+
+def _of_named(found: re.Match[str]) -> Iterator[str]:
+    from longsearch.engine.languages.analysis import folded  # which imports this module
+    from longsearch.engine.languages.months import MONTHS  # 1,300 names: a search without a date needs none
+
+    parts = found.groupdict()
+    for month in MONTHS.get(folded(parts["name"]).rstrip("."), ()):
+        yield from _day(parts["year"], str(month), parts.get("day") or parts.get("day_after") or "")
+
+
+def _of_arxiv(found: re.Match[str]) -> Iterator[str]:
+    yield found["arxiv"].replace(".", POINT)
+    yield from _values(found["arxiv"])
+
+
+def _of_isbn(found: re.Match[str]) -> Iterator[str]:
+    """Yield an ISBN of 13 digits without dashes. A number of ten digits alone is as often a telephone number."""
+    digits = "".join(filter(str.isalnum, found["isbn"])).upper()
+    if len(digits) == 10 and (found["said"] or digits[-1] == "X" or found["isbn"].count("-") == 3):
+        weighed = sum((10 - place) * (10 if digit == "X" else int(digit)) for place, digit in enumerate(digits))
+        if weighed % 11 == 0:
+            yield digits
+            digits = "978" + digits[:9]
+            total = sum(int(digit) * (3 if place % 2 else 1) for place, digit in enumerate(digits))
+            yield digits + str(-total % 10)
+    elif len(digits) == 13 and digits.isdecimal():
+        yield digits
+
+
+def _of_number(found: re.Match[str]) -> Iterator[str]:
+    yield from _values(found[0])
+
+
+def _values(typed: str) -> Iterator[str]:
+    """Yield what a number with a sign between its digits may mean: a whole number, a decimal one, or either."""
+    groups, signs = re.split(r"\D", typed), set(re.findall(r"\D", typed))
+    *before, last = groups
+    is_whole = 1 <= len(groups[0]) <= 3 and all(len(group) in (2, 3) for group in groups[1:]) and len(last) == 3
+    if len(signs) == 2 and typed.count(re.findall(r"\D", typed)[-1]) == 1:
+        if len(before[0]) <= 3 and all(len(group) in (2, 3) for group in before[1:]):
+            yield _decimal("".join(before), last)
+    elif len(signs) == 1:
+        if is_whole and groups[0] != "0":
+            yield "".join(groups)
+        if len(groups) == 2 and signs <= set(".,٫"):
+            yield _decimal(groups[0], last)
+
+
+def _decimal(whole: str, part: str) -> str:
+    part = part.rstrip("0")
+    return (whole.lstrip("0") or "0") + (POINT + part if part else "")
+
+
+def _of_groups(found: re.Match[str]) -> Iterator[str]:
+    """Yield the digits of a telephone, card or account number in one, and a telephone number without its country."""
+    groups = re.findall(r"\d+", found[0])
+    digits, signs = "".join(groups), set(re.findall(r"[^\d\s]", found[0]))
+    is_years = len(groups) == 2 and all(len(group) == 4 and group[0] in "12" for group in groups)
+    if not 7 <= len(digits) <= 19 or is_years or (signs == {"."} and (len(groups) == 2 or max(map(len, groups)) < 4)):
+        return
+    yield digits
+    yield from _dialled(found[0], digits, len(groups))
+
+
+def _of_dialled(found: re.Match[str]) -> Iterator[str]:
+    yield from _dialled(found[0], found[0].lstrip("+"), 1)
+
+
+def _dialled(typed: str, digits: str, n_groups: int) -> Iterator[str]:
+    """Yield a telephone number without the code of its country and without the zero that stands for it."""
+    if typed.lstrip("(").startswith("+") or digits.startswith("00"):
+        digits = digits.removeprefix("00")
+        digits = digits[1 if digits[0] in "17" else 2 if digits[:2] in _CODES else 3 :]
+    elif not (digits.startswith("0") or (len(digits) == 11 and digits[0] in "18" and n_groups > 2)):
+        return
+    else:
+        digits = digits[1:]
+    if len(digits := digits.lstrip("0")) >= 6:
+        yield digits
+
+
+def _of_iban(found: re.Match[str]) -> Iterator[str]:
+    yield "".join(filter(str.isalnum, found[0]))
+
+
+def _of_parts(found: re.Match[str]) -> Iterator[str]:
+    """Yield the parts of a part number in one, and letters with the digits that follow them: `DIN EN ISO 9001`."""
+    parts = re.findall(r"[^\W_]+", found[0])
+    if _is_mixed(whole := "".join(parts)):
+        yield whole
+        yield from (one + other for one, other in pairwise(parts) if one.isalpha() and other[0].isdecimal())
+
+
+def _is_mixed(text: str) -> bool:
+    return any(map(str.isdecimal, text)) and any(map(str.isalpha, text))
+
+
+_CODES = frozenset(
+    """
+    20 27 30 31 32 33 34 36 39 40 41 43 44 45 46 47 48 49 51 52 53 54 55 56 57 58 60 61 62 63 64 65 66 81 82 84 86 90
+    91 92 93 94 95 98
+    """.split()  # noqa: SIM905 (forty lines as a list)
+)
+"""The codes of countries that have two digits. Those that begin with 1 or 7 have one, all others three."""
+_DIGITS = re.compile(r"\d+")
+_OTHER_DIGITS = re.compile(r"(?:(?![0-9])\d)+")
+_PLAIN_WORD = re.compile(r"(?<!\S)[^\W_]{1,12}(?!\S)")
+_BORDER = re.compile(r"(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
+_Kind = tuple[re.Pattern[str], Callable[[re.Match[str]], Iterator[str]]]
+_ALONE: tuple[_Kind, ...] = (
+    (
+        re.compile(
+            r"(?:(?:https?://)?(?:dx\.)?doi\.org/|\bdoi:?\s?)?(?<![\w.])"
+            r"(?P<doi>10\.\d{4,9}/[^\s\"<>]*[^\s\"<>.,;:)\]}'’”])",
+            re.I,
+        ),
+        lambda found: iter((found["doi"],)),
+    ),
+    (
+        re.compile(
+            r"(?:https?://arxiv\.org/(?:abs|pdf)/|\barxiv:?\s?)?(?<![\w.,])(?P<arxiv>\d{4}\.\d{4,5})(?:v\d{1,2})?"
+            r"(?:\.pdf)?(?![.,]?\d|\w)",
+            re.I,
+        ),
+        _of_arxiv,
+    ),
+    (
+        re.compile(
+            rf"(?P<said>\bisbn\S{{0,4}}\s?)?(?<![\w-])"
+            rf"(?P<isbn>(?:97[89](?:{_DASH}|{_GAP})?)?(?:\d(?:{_DASH}|{_GAP})?){{9}}[\dXx])(?![\w-])",
+            re.I,
+        ),
+        _of_isbn,
+    ),
+    (
+        re.compile(
+            rf"(?<!\w)[A-Z]{{2}}\d\d(?:{_GAP}|-)?[A-Z0-9]{{4}}(?:(?:{_GAP}|-)?(?=[A-Z]{{0,3}}\d)[A-Z0-9]{{4}}){{1,7}}"
+            rf"(?:(?:{_GAP}|-)?(?=[A-Z]{{0,2}}\d)[A-Z0-9]{{1,3}})?(?!\w)"
+        ),
+        _of_iban,
+    ),
+    (
+        re.compile(
+            r"(?<![\d.,/-])(?P<year>\d{4})(?P<sign>[-/._])(?P<month>\d{1,2})(?:(?P=sign)(?P<day>\d{1,2}))?(?![\d/-]|[.,]\d)"
+        ),
+        _of_year_first,
+    ),
+    (
+        re.compile(
+            r"(?<![\d.,/-])(?P<one>\d{1,2})(?P<sign>[./-])\s?(?P<two>\d{1,2})(?P=sign)\s?(?P<year>\d{4}|\d\d)"
+            r"(?![\d/-]|[.,]\d)"
+        ),
+        _of_year_last,
+    ),
+    (re.compile(r"(?<![\d.,/-])(?P<month>0?[1-9]|1[0-2])/(?P<year>\d{4})(?![\d/-])"), _of_numbers),
+    (
+        re.compile(
+            rf"(?:(?<!\d)(?P<day>\d{{1,2}}){_ORDINAL}[\s/-]\s*{_OF})?(?<![^\W_]){_NAME}[.,]?[\s/-]\s*{_OF}"
+            rf"(?:(?P<day_after>\d{{1,2}}){_ORDINAL},?\s+)?(?P<year>\d{{4}})(?!\d)",
+            re.I,
+        ),
+        _of_named,
+    ),
+    (
+        re.compile(
+            rf"(?<!\d)(?P<year>\d{{4}})[.,]?[\s/-]\s*{_OF}{_NAME}\.?(?:[\s/-]\s*(?P<day>\d{{1,2}})(?!\d)|(?![^\W_]))",
+            re.I,
+        ),
+        _of_named,
+    ),
+    (
+        re.compile(r"(?<!\d)(?P<year>\d{4}) ?[年년](?: ?(?P<month>\d{1,2}) ?[月월](?: ?(?P<day>\d{1,2}) ?[日일])?)?"),
+        _of_numbers,
+    ),
+)
+"""What is looked for first, in this order: each takes its characters away from what comes after it."""
+_TOGETHER: tuple[_Kind, ...] = (
+    (
+        re.compile(rf"(?<![\d.,'’])\d+(?:[.,'’٫٬]\d+|{_GAP}\d{{3}}(?!\d))+(?!\d)|(?<![\w.,])[.,]\d+(?![\d.,])"),
+        _of_number,
+    ),
+    (re.compile(rf"(?<!\w)(?<!\w-)\+?\(?\d+(?:(?:{_GAP}|{_DASH}|[./()]){{1,3}}\d+){{1,8}}(?!\w)"), _of_groups),
+    (re.compile(r"(?:\+|(?<![\w.,])0)\d{7,14}(?!\w)"), _of_dialled),
+    (re.compile(rf"(?<!\w)(?:[A-Za-z0-9]{{1,12}}{_DASH}){{1,5}}[A-Za-z0-9]{{1,12}}(?!\w)"), _of_parts),
+    (re.compile(rf"(?<!\w){_CAPITALS}(?:(?:{_GAP}|{_DASH}|[./_]){_CAPITALS}){{1,5}}(?!\w)"), _of_parts),
+)
+"""What is looked for last, in what the others have left: a row of digits may be an amount or a telephone number."""

@@ -1,0 +1,160 @@
+"""Every spelling of a number, a date or an identifier has a form in common with every other."""
+
+import re
+from datetime import date
+
+import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+
+from longsearch.engine.languages.written_forms import POINT, asked, written
+
+_MONTHS = (
+    "Januar enero stycznia",
+    "Februar febrero lutego",
+    "März marzo marca",
+    "April abril kwietnia",
+    "Mai mayo maja",
+    "Juni junio czerwca",
+    "Juli julio lipca",
+    "August agosto sierpnia",
+    "September septiembre września",
+    "Oktober octubre października",
+    "November noviembre listopada",
+    "Dezember diciembre grudnia",
+)
+"""In German, Spanish and Polish."""
+
+
+def forms(text: str) -> set[str]:
+    """The forms of a text as the index has them."""
+    return {form for one in written(text) for form in one.forms}
+
+
+def meet(document: str, query: str) -> bool:
+    """Whether a query for one spelling finds a text with the other: by a form, or by the word itself."""
+    in_text = forms(f"It says {document} here.") | set(document.lower().split())
+    wanted = {form for one in asked(query) if one.is_all_of(query) for form in one.forms} | {query.lower()}
+    return bool(in_text & wanted)
+
+
+def spaced(text: str) -> str:
+    """A text as the word index compares phrases."""
+    return f" {' '.join(re.findall('[a-z0-9]+', text.lower()))} "
+
+
+def spellings_of_amount(cents: int) -> list[str]:
+    whole, part = divmod(cents, 100)
+    plain, end = f"{whole:,}", f"{part:02}"
+    separated = [plain.replace(",", sign) for sign in (".", "'", "’", " ", "\u00a0", "\u202f")]
+    return [f"{whole}.{end}", f"{whole},{end}", f"{plain}.{end}", *(f"{one},{end}" for one in separated)]
+
+
+def spellings_of_day(day: date) -> list[str]:
+    d, m, y = day.day, day.month, day.year
+    english = day.strftime("%B"), day.strftime("%b")
+    german, spanish, polish = _MONTHS[m - 1].split()
+    named = [f"{d} {english[0]} {y}", f"{english[0]} {d}, {y}", f"{d} {english[1]} {y}", f"{english[1]}. {d} {y}"]
+    others = [f"{d}. {german} {y}", f"{d} de {spanish} de {y}", f"{d} {polish} {y}", f"{y}年{m}月{d}日"]
+    numbers = [
+        f"{y}-{m:02}-{d:02}",
+        f"{d:02}.{m:02}.{y}",
+        f"{d}.{m}.{y}",
+        f"{d}/{m}/{y}",
+        f"{m}/{d}/{y}",
+        f"{y}/{m:02}/{d:02}",
+    ]
+    return [*named, *others, *numbers, f"{y}{m:02}{d:02}", f"{d:02}.{m:02}.{y % 100:02}"]
+
+
+@given(st.integers(0, 10**11), st.data())
+def test_any_spelling_of_an_amount_finds_any_other(cents: int, data: st.DataObject) -> None:
+    spelt = st.sampled_from(spellings_of_amount(cents))
+    assert meet(data.draw(spelt), data.draw(spelt))
+
+
+@given(st.dates(date(1970, 1, 1), date(2069, 12, 31)), st.data())
+@example(date(2021, 5, 17), None)
+def test_any_spelling_of_a_day_finds_any_other(day: date, data: st.DataObject | None) -> None:
+    spelt = spellings_of_day(day)
+    pairs = (
+        [(one, other) for one in spelt for other in spelt]
+        if data is None
+        else [(data.draw(st.sampled_from(spelt)), data.draw(st.sampled_from(spelt)))]
+    )
+    for one, other in pairs:
+        assert meet(one, other), (one, other)
+
+
+@given(st.dates(date(1970, 1, 1), date(2069, 12, 31)), st.dates(date(1970, 1, 1), date(2069, 12, 31)), st.data())
+def test_another_day_is_not_found(one: date, other: date, data: st.DataObject) -> None:
+    assume({one.day, one.month} != {other.day, other.month} or one.year != other.year)
+    spelt = data.draw(st.sampled_from(spellings_of_day(one))), data.draw(st.sampled_from(spellings_of_day(other)))
+    assert not meet(*spelt)
+
+
+@given(st.from_regex(r"[A-Z]{2}[0-9]{2}([A-Z]{4})?([0-9]{4}){3,5}[0-9]{0,3}", fullmatch=True), st.data())
+def test_an_iban_is_found_with_and_without_groups(iban: str, data: st.DataObject) -> None:
+    grouped = " ".join(iban[at : at + 4] for at in range(0, len(iban), 4))
+    spelt = st.sampled_from([iban, grouped, grouped.replace(" ", "\u00a0"), grouped.replace(" ", "-")])
+    assert meet(data.draw(spelt), data.draw(spelt))
+    assert meet(grouped, grouped.lower())
+
+
+@pytest.mark.parametrize(
+    "spelt",
+    [
+        ["+49 30 1234567", "+49 (0)30 1234567", "0049 30 1234567", "030 1234567", "030/1234567", "(030) 123-45-67",
+         "0301234567", "+49301234567"],
+        ["(415) 555-2671", "+1 415 555 2671", "415-555-2671", "1-415-555-2671", "415.555.2671", "+14155552671"],
+        ["8 (495) 123-45-67", "+7 495 123 45 67", "8-495-123-45-67"],
+        ["4111 1111 1111 1111", "4111-1111-1111-1111", "4111111111111111"],
+        ["7XK-440-B", "7XK 440 B", "7xk440b", "7XK440B", "7xk-440-b"],
+        ["ISO 9001", "ISO-9001", "ISO9001", "iso 9001"],
+        ["CVE-2021-44228", "CVE 2021-44228", "cve-2021-44228"],
+        ["978-3-16-148410-0", "9783161484100", "ISBN 3-16-148410-X", "isbn:316148410X", "ISBN 978 3 16 148410 0"],
+        ["arXiv:1706.03762", "arXiv:1706.03762v5", "https://arxiv.org/abs/1706.03762", "1706.03762",
+         "https://arxiv.org/pdf/1706.03762v2.pdf"],
+        ["12,5 %", "12.5%", "12.50 %"],
+        ["12,34,567.5", "1,234,567.5", "1234567.50"],
+        ["0049 (0)89 12 34 56-78", "089 12345678"],
+    ],
+)  # fmt: skip
+def test_the_spellings_of_one_number_find_each_other(spelt: list[str]) -> None:
+    for one in spelt:
+        for other in spelt:
+            own = {*forms(f"see {one}, there"), *one.lower().split()}
+            wanted = {form for found in asked(other) for form in found.forms} | {other.lower()}
+            assert own & wanted or any(spaced(form) in spaced(one) for form in wanted), (one, other)
+
+
+def test_a_part_number_may_be_typed_in_words_of_any_case() -> None:
+    assert ("7xk440b",) in [one.forms for one in asked("7xk 440 b")]
+
+
+def test_a_doi_is_looked_up_without_what_stands_before_it() -> None:
+    for spelt in ("doi:10.1000/xyz123", "https://doi.org/10.1000/xyz123", "10.1000/XYZ123", "doi 10.1000/xyz123."):
+        assert [one.forms for one in asked(spelt)] == [("10.1000/xyz123",)]
+
+
+def test_what_is_ambiguous_has_both_forms() -> None:
+    assert {"20210403", "20210304"} <= forms("due 03/04/2021")
+    assert forms("1.234") == {"1234", f"1{POINT}234"}
+
+
+def test_a_month_finds_its_days_and_a_day_does_not_find_its_month() -> None:
+    assert meet("17 May 2021", "2021-05")
+    assert meet("17.05.2021", "May 2021")
+    assert not meet("in May 2021", "2021-05-17")
+
+
+@pytest.mark.parametrize("text", ["in 2021", "1914-1918", "10:30", "v1.2.3", "page 17", "a-b"])
+def test_a_plain_number_has_no_other_form(text: str) -> None:
+    assert forms(text) == set()
+
+
+@given(st.text(max_size=120) | st.text(alphabet="0123456789 .,-/()+ABdeXxMay年月'’٣ISOisbn:\n", max_size=80))
+def test_any_text_can_be_read(text: str) -> None:
+    for one in [*written(text), *asked(text)]:
+        assert 0 <= one.start < one.stop <= len(text)
+        assert all(one.forms)
