@@ -47,8 +47,8 @@ class Lookup:
     """A passage must match none of these."""
     languages: IndexLanguages | None = None
     """In which what operators join is looked up."""
-    names: tuple[str, ...] = ()
-    """The first passage of a document matches one of these if its title, its name or an identifier is the query."""
+    named: str = ""
+    """The first passage of a document matches if its title, its name or an identifier is the whole query; or ""."""
     ranked_phrases: tuple[str, ...] = ()
     """How the phrases are ranked, where it is not by themselves."""
 
@@ -61,15 +61,15 @@ class Lookup:
 def lookup(query: Query, languages: IndexLanguages) -> Lookup:
     """Return what to ask the word index of these languages."""
     found = asked(query.meaning) if _DIGIT.search(query.meaning) else ()
-    forms = _forms(query.meaning, found)
+    forms = _forms(query.meaning, found) if found or _MAY_BE_FILE.search(query.meaning) else {}
     words = (unit for term in query.words for unit in _units(term, languages, forms.get(term.text, ())))
     phrases = [_phrase(term, languages) for term in query.phrases]
     excluded = (_whole(term, languages) for term in query.excluded)
     held, ranked = (held for held, _ in phrases), (ranked for _, ranked in phrases)
     names = [query.meaning, *(form for one in found if one.is_all_of(query.meaning) for form in one.forms)]
-    named = (_quoted(name) for name in map(whole_name, names) if name)
-    parts = [tuple(dict.fromkeys(part))[:MAX_TERMS] for part in (words, held, excluded, named, ranked)]
-    return Lookup(parts[0], parts[1], parts[2], languages, parts[3], parts[4])
+    named = " OR ".join(_quoted(name) for name in map(whole_name, names) if name)
+    parts = [tuple(dict.fromkeys(part))[:MAX_TERMS] for part in (words, held, excluded, ranked)]
+    return Lookup(parts[0], parts[1], parts[2], languages, named, parts[3])
 
 
 def expressions(terms: Iterable[Term], languages: IndexLanguages) -> list[str]:

@@ -82,7 +82,8 @@ def indexed_names(title: str, paths: Sequence[str], identifiers: Sequence[str], 
 
 def whole_name(name: str) -> str:
     """Return the word of the index that stands for a whole name, whatever its spaces, signs and case; "" for none."""
-    letters = "".join(_IN_NAME.findall(folded(with_signs(name) if MAY_BE_SIGN.search(name) else name)))
+    name = with_signs(name) if MAY_BE_SIGN.search(name) else name
+    letters = "".join(_IN_NAME.findall(name.lower() if name.isascii() else folded(name)))
     return f"{_NAME}{letters[:_NAME_LENGTH]}{len(letters)}{MADE}" if letters else ""
 
 

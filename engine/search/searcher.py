@@ -21,7 +21,7 @@ from longsearch.engine.arrays import Vectors
 from longsearch.engine.index.backends import Found, QueryWords
 from longsearch.engine.index.bm25 import pooled
 from longsearch.engine.index.index import Index
-from longsearch.engine.index.lookup import Lookup, any_of, as_typed, lookup
+from longsearch.engine.index.lookup import Lookup, as_typed, lookup
 from longsearch.engine.query_language.query import Query, in_languages, written
 from longsearch.engine.search import joined, versions
 from longsearch.engine.search.calibration import with_levels
@@ -162,7 +162,7 @@ def _plan(index: Index, request: SearchRequest, mode: SearchMode, asked: Lookup,
     allowed = allowed_passages(index, asked, request.query)
     if request.query.joined and asked.languages:
         allowed = joined.narrowed(allowed, index, request.query.joined, asked.languages)
-    named = index.backend.matching(any_of(asked.names)) if asked.names else np.empty(0, np.int64)
+    named = index.backend.matching(asked.named) if asked.named else np.empty(0, np.int64)
     if len(named) and allowed is not None:
         named = np.intersect1d(named, allowed.ids(index.db))
     return Plan(index, request, mode, asked, None if mode is SearchMode.WORDS else vector, allowed, words, named)
