@@ -26,7 +26,8 @@ from longsearch.engine.types.results import Term
 
 _MAX_FORMS = 16
 """Snowball's 33 stemmers make 3 forms of "information" and 9 of "universities"."""
-_FORM = re.compile(r'"(?:[^"]|"")*"\*?')
+FORM = re.compile(r'"(?:[^"]|"")*"\*?')
+"""One form in an expression: a word or phrase in quotation marks, which ends with a star if it is a beginning."""
 _APOSTROPHE = re.compile("(?<=[^\\W\\d_])['’](?=[^\\W\\d_]{2})")  # not that of a genitive, which ends a word
 _WITHOUT_APOSTROPHE = re.compile("^([A-Z])([A-Z][a-z]{2,})$")
 _DIGIT = re.compile(r"\d")
@@ -102,12 +103,7 @@ def by_term(expressions: Iterable[str], frequencies: Sequence[float]) -> list[fl
 
 def forms_of(expression: str) -> list[str]:
     """The phrases of which passages may match any, each an expression of its own."""
-    return _FORM.findall(expression)
-
-
-def is_any_of(expression: str) -> bool:
-    """Whether passages match that hold any of the forms."""
-    return not set(_FORM.sub("", expression)) - set(" ()OR")
+    return FORM.findall(expression)
 
 
 def as_typed(expression: str) -> str:

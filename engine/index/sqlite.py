@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.index.backends import Found, QueryWords
-from longsearch.engine.index.lookup import Lookup, forms_of, is_any_of
+from longsearch.engine.index.lookup import FORM, Lookup, forms_of
 from longsearch.engine.index.query_words import by_fts5, by_segments
 from longsearch.engine.store import dictionary, documents, keywords, vectors
 from longsearch.engine.store.manifest import Kind
@@ -35,7 +35,8 @@ class SqliteBackend:
 
     def matching(self, match: str) -> NDArray[np.int64]:
         """See `IndexBackend`. Segments know who holds a word; FTS5 is asked for phrases, AND and NEAR."""
-        found = holding(self._segments, forms_of(match)) if is_any_of(match) else None
+        asks_for_any = set(FORM.sub("", match)) <= set(" ()OR")
+        found = holding(self._segments, forms_of(match)) if asks_for_any else None
         return keywords.matching(self._db, match) if found is None else found
 
     def first_matching(self, match: str, limit: int, allowed: NDArray[np.int64] | None) -> list[int]:
