@@ -11,7 +11,8 @@ from longsearch.engine.errors import QueryError
 from longsearch.engine.index import bm25
 from longsearch.engine.index.bm25 import WordStatistics
 from longsearch.engine.index.lookup import forms_of, lookup
-from longsearch.engine.languages.analysis import analysed, indexed
+from longsearch.engine.languages.analysis import analysed
+from longsearch.engine.languages.document_words import indexed
 from longsearch.engine.query_language.items import as_prose
 from longsearch.engine.query_language.query import in_languages, parse
 from longsearch.engine.store import keywords

@@ -24,13 +24,13 @@ from longsearch.engine.languages.scripts import (
 )
 from longsearch.engine.languages.signs import MAY_BE_SIGN, SIGN_WORDS, with_signs
 from longsearch.engine.languages.stemming import NOT_LATIN, PLAIN, stem
-from longsearch.engine.languages.written_forms import POINT, written
 
 MADE = "\ue000"
 """Ends every word that this module makes: a private-use character, which FTS5 takes for a letter and no ending has."""
 _NAME = "\ue002"
 """Begins the word that stands for a whole name."""
 _NAME_LENGTH = 60  # letters: of longer names the beginnings and the lengths are compared
+_IN_NAME = re.compile(f"[^\\W_]|[{SIGN_WORDS}]")
 _MARKS_MOVED = 0xF0000
 """Vowel signs are moved to this private plane, because FTS5's tokenizer would end a word at them."""
 
@@ -42,42 +42,6 @@ _NEVER_DECOMPOSED = str.maketrans(
 _SIGN = re.compile(f"[{SIGNS}]")
 _SPACE_IN_RUN = re.compile(SPACE_IN_RUN)
 LETTER_WITH_SIGNS = re.compile(f"[^{SIGNS}][{SIGNS}]*|[{SIGNS}]+")
-_CODE_NAME = re.compile("[A-Za-z0-9]+")
-_WORD_BEGINS = re.compile("[a-z0-9][A-Z]|[A-Z]{2}[a-z]{2}")
-"""What a name has where a word of it begins: tU in `getUser`, LPar in `HTMLParser`. `PDFs` is one word."""
-_LONGEST_NAME = 64  # characters: a longer run of letters and digits is encoded data
-_PART_OF_NAME = re.compile("[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
-_IN_NAME = re.compile(f"[^\\W_]|[{SIGN_WORDS}]")
-_LETTERS_OR_DIGITS = re.compile(r"[^\W\d_]+|\d+")
-
-
-def indexed(text: str, language: str) -> str:
-    """Return the words of a document for the word index: `analysed`, then other forms of some of its words.
-
-    These are the parts of code names, so "user name" finds `getUserName`, and the forms of numbers, dates and
-    identifiers (`written_forms`). At the end they separate no words of a phrase. Each is there once: a text is found
-    sooner by a word that it repeats. With the parts nDCG@10 by hybrid rises from 73.5 to 75.0 on code_chunks, and falls
-    from 82.3 to 82.0 on product_docs.
-    """
-    forms = (form for one in written(text) for form in one.forms if form.replace(POINT, "").isalnum())
-    others = [*parts_of_names(text), *dict.fromkeys(forms)]
-    return analysed(f"{text} {' '.join(others)}" if others else text, language)
-
-
-def indexed_names(title: str, paths: Sequence[str], identifiers: Sequence[str], language: str) -> str:
-    """Return the words of a document's title, of its files' and folders' names and of its identifiers.
-
-    Each is there in words, and the title, a file's name and an identifier also whole, as `whole_name` makes them.
-    """
-    words, whole = [title], [title]
-    for path in paths:
-        *folders, name = path.split("/")
-        stem = name.rpartition(".")[0] or name
-        words += [part for part in (*folders, stem) if part != title]
-        words += [piece for part in (*folders, stem) if len(pieces := _cut(part)) > 1 for piece in pieces]
-        whole += [stem, name, path]
-    keys = dict.fromkeys(filter(None, map(whole_name, [*whole, *identifiers])))
-    return " ".join([indexed(" ".join([*dict.fromkeys(words), *identifiers]), language), *keys])
 
 
 def whole_name(name: str) -> str:
@@ -85,16 +49,6 @@ def whole_name(name: str) -> str:
     name = with_signs(name) if MAY_BE_SIGN.search(name) else name
     letters = "".join(_IN_NAME.findall(name.lower() if name.isascii() else folded(name)))
     return f"{_NAME}{letters[:_NAME_LENGTH]}{len(letters)}{MADE}" if letters else ""
-
-
-def _cut(name: str) -> list[str]:
-    """Cut a name between letters and digits: scan0001."""
-    return [
-        piece
-        for word in re.findall(r"[^\W_]+", name)
-        if len(pieces := _LETTERS_OR_DIGITS.findall(word)) > 1
-        for piece in pieces
-    ]
 
 
 def analysed(text: str, language: str) -> str:
@@ -165,12 +119,3 @@ def made(word: str, language: str) -> str:
 def movable(word: str) -> str:
     """Return the word with its signs as private-use characters, which FTS5 takes for letters."""
     return _SIGN.sub(lambda sign: chr(_MARKS_MOVED + ord(sign[0])), word)
-
-
-def parts_of_names(text: str) -> list[str]:
-    """Return the words in the names of `text`, in small letters, each once and in order; no single letters."""
-    if not _WORD_BEGINS.search(text):
-        return []
-    names = (name for name in _CODE_NAME.findall(text) if len(name) <= _LONGEST_NAME and _WORD_BEGINS.search(name))
-    parts = (part.lower() for name in names for part in _PART_OF_NAME.findall(name))
-    return list(dict.fromkeys(part for part in parts if len(part) > 1))

@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from datetime import date
 from itertools import pairwise
 
+from longsearch.engine.languages.analysis import folded
+
 POINT = "\ue001"
 """The decimal point of a form: a private-use character, at which FTS5 does not end a word."""
 _REACH = 40  # characters beside a digit, in which the name of its month or the letters of its identifier stand
@@ -126,7 +128,6 @@ def _of_numbers(found: re.Match[str]) -> Iterator[str]:
 
 
 def _of_named(found: re.Match[str]) -> Iterator[str]:
-    from longsearch.engine.languages.analysis import folded  # which imports this module
     from longsearch.engine.languages.months import MONTHS  # 1,300 names: a search without a date needs none
 
     parts = found.groupdict()

@@ -14,7 +14,7 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from longsearch.engine.languages.analysis import indexed, indexed_names
+from longsearch.engine.languages.document_words import indexed, indexed_names
 from longsearch.engine.store import documents, languages, texts
 from longsearch.engine.store.documents import bindable, storable
 from longsearch.engine.store.manifest import Kind, note_added, note_removed

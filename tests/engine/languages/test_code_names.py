@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longsearch.engine.languages.analysis import indexed, parts_of_names
+from longsearch.engine.languages.document_words import indexed, parts_of_names
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longsearch.engine.languages.analysis import indexed
+from longsearch.engine.languages.document_words import indexed
 from longsearch.engine.languages.signs import as_typed, with_signs
 from longsearch.engine.store import keywords
 
