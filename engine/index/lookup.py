@@ -13,11 +13,12 @@ from dataclasses import dataclass, replace
 from itertools import islice, product
 
 from longsearch.engine.languages.analysis import analysed, characters_of, folded, movable, pairs, whole_name
+from longsearch.engine.languages.asked_forms import asked, spelt
 from longsearch.engine.languages.scripts import UNSPACED, UNSPACED_RUN
 from longsearch.engine.languages.signs import MAY_BE_SIGN, with_signs
 from longsearch.engine.languages.signs import as_typed as signs_as_typed
 from longsearch.engine.languages.spelling import other_spelling
-from longsearch.engine.languages.written_forms import Written, asked, spelt
+from longsearch.engine.languages.written_forms import Written
 from longsearch.engine.query_language.items import is_searchable
 from longsearch.engine.query_language.operators import Near
 from longsearch.engine.query_language.query import MAX_TERMS, Query

@@ -7,7 +7,7 @@ has several forms: 03/04/2021 is a day in March or in April, and 1.234 is more t
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from itertools import pairwise
 
@@ -16,7 +16,8 @@ from longsearch.engine.languages.analysis import folded
 POINT = "\ue001"
 """The decimal point of a form: a private-use character, at which FTS5 does not end a word."""
 _REACH = 40  # characters beside a digit, in which the name of its month or the letters of its identifier stand
-_LONGEST = 34  # characters of an IBAN
+LONGEST = 34
+"""Characters of a form: those of an IBAN."""
 _GAP = "[ \u00a0\u2007\u2009\u202f]"
 _DASH = "[-\u2010-\u2015\u2212]"
 _OF = r"(?:(?:de|del|of|d|di|do|ta|den|gada|m)[.'’]?\s*)?"
@@ -47,41 +48,11 @@ def written(text: str) -> list[Written]:
         part = "".join(str(int(c)) if c > "\x7f" and c.isdecimal() else c for c in text[start:stop])
         for pattern, forms_of in (*_ALONE, *_TOGETHER):
             for match in list(pattern.finditer(part)):
-                if forms := tuple(dict.fromkeys(form.lower() for form in forms_of(match) if len(form) <= _LONGEST)):
+                if forms := tuple(dict.fromkeys(form.lower() for form in forms_of(match) if len(form) <= LONGEST)):
                     found.append(Written(start + match.start(), start + match.end(), forms))
                     if (pattern, forms_of) in _ALONE:
                         part = part[: match.start()] + "\0" * len(match[0]) + part[match.end() :]
     return found + [Written(*run.span(), (str(int(run[0])),)) for run in _OTHER_DIGITS.finditer(text)]
-
-
-def spelt(text: str) -> list[Written]:
-    """Return what `written` finds in a part of a query. There a day is not its month."""
-    return [
-        replace(one, forms=tuple(form for form in one.forms if not _is_month(form, one.forms))) for one in written(text)
-    ]
-
-
-def asked(text: str) -> list[Written]:
-    """Return what `spelt` finds in a query, where case means nothing, and its words joined and split at digits.
-
-    So `iso 9001` and `7xk 440 b` find ISO9001 and 7XK-440-B, and `iso9001` finds ISO 9001.
-    """
-    found = spelt("".join(c.upper() if len(c.upper()) == 1 else c for c in text))
-    words = [
-        word for word in _PLAIN_WORD.finditer(text) if not any(one.start <= word.start() < one.stop for one in found)
-    ]
-    for number, first in enumerate(words):
-        if len(split := _BORDER.sub(" ", first[0])) > len(first[0]):
-            found.append(Written(*first.span(), (split.lower(),)))
-        for last in words[number + 1 : number + 4]:
-            whole = "".join(text[first.start() : last.end()].split()).lower()
-            if len(whole) <= _LONGEST and whole.isalnum() and _is_mixed(whole):
-                found.append(Written(first.start(), last.end(), (whole,)))
-    return found
-
-
-def _is_month(form: str, forms: tuple[str, ...]) -> bool:
-    return len(form) == 6 and any(other.startswith(form) and len(other) == 8 for other in forms)
 
 
 def _stretches(text: str) -> Iterator[tuple[int, int]]:
@@ -213,12 +184,13 @@ def _of_iban(found: re.Match[str]) -> Iterator[str]:
 def _of_parts(found: re.Match[str]) -> Iterator[str]:
     """Yield the parts of a part number in one, and letters with the digits that follow them: `DIN EN ISO 9001`."""
     parts = re.findall(r"[^\W_]+", found[0])
-    if _is_mixed(whole := "".join(parts)):
+    if is_mixed(whole := "".join(parts)):
         yield whole
         yield from (one + other for one, other in pairwise(parts) if one.isalpha() and other[0].isdecimal())
 
 
-def _is_mixed(text: str) -> bool:
+def is_mixed(text: str) -> bool:
+    """Whether a text has letters and digits."""
     return any(map(str.isdecimal, text)) and any(map(str.isalpha, text))
 
 
@@ -231,8 +203,6 @@ _CODES = frozenset(
 """The codes of countries that have two digits. Those that begin with 1 or 7 have one, all others three."""
 _DIGITS = re.compile(r"\d+")
 _OTHER_DIGITS = re.compile(r"(?:(?![0-9])\d)+")
-_PLAIN_WORD = re.compile(r"(?<!\S)[^\W_]{1,12}(?!\S)")
-_BORDER = re.compile(r"(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
 _Kind = tuple[re.Pattern[str], Callable[[re.Match[str]], Iterator[str]]]
 _ALONE: tuple[_Kind, ...] = (
     (

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from longsearch.engine.languages.written_forms import POINT, asked, written
+from longsearch.engine.languages.asked_forms import asked
+from longsearch.engine.languages.written_forms import POINT, written
 
 _MONTHS = (
     "Januar enero stycznia",
