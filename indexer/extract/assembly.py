@@ -23,7 +23,7 @@ from longsearch.indexer.extract.titles import (
     is_title_of_paper,
     page_confirms,
 )
-from longsearch.indexer.extract.wire.limits import MAX_TEXT_CHARACTERS
+from longsearch.indexer.extract.wire.limits import MAX_BARE_PAGES, MAX_TEXT_CHARACTERS
 from longsearch.indexer.extract.wire.protocol import (
     NO_LETTERS,
     NO_OCR_TOOL,
@@ -62,8 +62,8 @@ class Extraction:
     """The hash of the file's bytes, if only who read them knows it."""
 
 
-class TextTooLongError(Exception):
-    """A PDF holds more text than `MAX_TEXT_CHARACTERS`; the error's text says so."""
+class GiveUpError(Exception):
+    """The rest of a PDF is not worth reading, or too much; the error's text says why."""
 
 
 @dataclass(slots=True)
@@ -92,6 +92,8 @@ class PdfParts:
     """The parts of the file that lie on no page."""
     lost_inside: str = ""
     """Why the rest of that could not be read, or ""."""
+    _n_bare: int = 0
+    """Pages with nothing on them that came last."""
 
     @property
     def next_page(self) -> int:
@@ -104,7 +106,7 @@ class PdfParts:
         return 0 < self.n_pages <= self.next_page
 
     def take(self, message: Message) -> None:
-        """Keep `message`. Raises `TextTooLongError`, and `ExtractionError` if it contradicts an earlier message."""
+        """Keep `message`. Raises `GiveUpError`, and `ExtractionError` if it contradicts an earlier message."""
         match message:
             case Opened(n_pages) if n_pages and self.n_pages in (0, n_pages):
                 self.n_pages, self.title, self.warning = n_pages, message.title, message.warning
@@ -123,7 +125,10 @@ class PdfParts:
     def _take_page(self, page: Page) -> None:
         self.n_characters += sum(map(len, page.lines))
         if self.n_characters > MAX_TEXT_CHARACTERS:
-            raise TextTooLongError(f"more than {MAX_TEXT_CHARACTERS:,} characters of text")
+            raise GiveUpError(f"more than {MAX_TEXT_CHARACTERS:,} characters of text")
+        self._n_bare = 0 if page.lines or page.scanned else self._n_bare + 1
+        if self._n_bare >= MAX_BARE_PAGES:
+            raise GiveUpError(f"{self._n_bare:,} pages in a row with nothing on them")
         if page.scanned:
             self.scanned.add(page.index)
         if self.ocr is not None:
@@ -136,7 +141,7 @@ class PdfParts:
     def _take_inside(self, message: Inside) -> None:
         self.n_characters += len(message.text)
         if self.n_characters > MAX_TEXT_CHARACTERS:
-            raise TextTooLongError(f"more than {MAX_TEXT_CHARACTERS:,} characters of text")
+            raise GiveUpError(f"more than {MAX_TEXT_CHARACTERS:,} characters of text")
         self.inside.append(message)
         self.lost_inside = self.lost_inside or message.warning
 

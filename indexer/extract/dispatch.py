@@ -12,6 +12,7 @@ _READERS = "longsearch.indexer.extract.readers"
 _MODULES = {
     Format.MARKDOWN: "markdown",
     Format.HTML: "html",
+    Format.HTML_BARE: "html:read_bare",
     Format.DOCX: "office.word.document",
     Format.EPUB: "epub",
     Format.ORG: "org",

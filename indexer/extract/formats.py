@@ -17,6 +17,7 @@ class Format(StrEnum):
     PDF = "pdf"
     MARKDOWN = "markdown"
     HTML = "html"
+    HTML_BARE = "html without its marks"
     DOCX = "docx"
     EPUB = "epub"
     ORG = "org"
@@ -208,8 +209,11 @@ def is_readable(name: bytes | str) -> bool:
 def attempts(path: Path, file_format: Format) -> list[Format]:
     """Return the formats as which to read a file, until one of them does not end the child.
 
-    Light markup that is too large or too hard to parse is read as plain text, mail at last without its attachments.
+    Light markup that is too large or too hard to parse is read as plain text, a page without its marks, mail at last
+    without its attachments.
     """
+    if file_format is Format.HTML:
+        return [file_format, Format.HTML_BARE]
     if file_format in LIGHT_MARKUP:
         return [Format.PLAIN] if path.stat().st_size > MAX_MARKUP_BYTES else [file_format, Format.PLAIN]
     simpler = _WITHOUT_ATTACHMENTS.get(file_format)

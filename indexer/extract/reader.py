@@ -4,19 +4,22 @@ POSIX only. An extractor serves one thread at a time; only `stop` may be called 
 not know the index: the caller stores the text, or the error that explains why there is none.
 """
 
+import math
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Self
 
 from longsearch.engine.errors import ExtractionError, TimedOutError
-from longsearch.indexer.extract.assembly import Extraction, PdfParts, TextTooLongError, assemble_pdf, assemble_text
+from longsearch.indexer.extract.assembly import Extraction, GiveUpError, PdfParts, assemble_pdf, assemble_text
 from longsearch.indexer.extract.child import COMMAND
 from longsearch.indexer.extract.child_process import ChildGoneError, ChildProcess, ChildTimedOutError
 from longsearch.indexer.extract.formats import Format, adapter_of, attempts, checked_format
 from longsearch.indexer.extract.pdf.recognition import Recognition, calls_tesseract, on_wire
 from longsearch.indexer.extract.wire.limits import (
     DOCUMENT_TIMEOUT_S,
+    HTML_S_PER_MB,
+    HTML_TIMEOUT_S,
     MAILBOX_TIMES,
     OCR_DOCUMENT_TIMEOUT_S,
     OCR_PAGE_TIMEOUT_S,
@@ -28,7 +31,8 @@ Result = Extraction | ExtractionError
 
 _FILES_PER_CHILD = 1000
 """Files that one child reads before it is replaced: libraries leak, and the child's address space is limited."""
-_TOO_HARD_HINT = "try a repaired copy (qpdf in.pdf out.pdf), or name the file in .longsearchignore"
+_TOO_HARD_HINT = "save a copy in its program, or split it; or name the file in .longsearchignore"
+_TOO_HARD_PDF_HINT = "try a repaired copy (qpdf in.pdf out.pdf), or name the file in .longsearchignore"
 
 
 class ExtractorProcess:
@@ -91,7 +95,7 @@ class ExtractorProcess:
             try:
                 self._converse(request, self.page_timeout_s, deadline, parts.take)
                 break
-            except TextTooLongError as error:
+            except GiveUpError as error:
                 parts.give_up(str(error))
             except ChildGoneError as gone:
                 if parts.complete or (parts.n_pages and head_only):
@@ -99,9 +103,10 @@ class ExtractorProcess:
                     break  # only the outline, what lies inside or XMP is missing
                 out_of_time = time.monotonic() >= deadline
                 if parts.n_pages:
-                    parts.give_up(str(gone)) if out_of_time else parts.lose(str(gone))
+                    took = f"the file took more than {self.document_timeout_s:.0f} s"
+                    parts.give_up(took) if out_of_time else parts.lose(str(gone))
                 elif out_of_time or not pdfium:
-                    raise _too_hard(f"could not be opened: {gone}", gone) from gone
+                    raise _too_hard(f"could not be opened: {gone}", gone, _TOO_HARD_PDF_HINT) from gone
                 pdfium = pdfium and parts.n_pages > 0
         return assemble_pdf(parts, head_only)
 
@@ -109,19 +114,21 @@ class ExtractorProcess:
         """Read a file that is not a PDF, in a simpler way if the first one ends the child."""
         timeout_s = self.document_timeout_s * (MAILBOX_TIMES if file_format is Format.MAILBOX else 1)
         deadline = time.monotonic() + timeout_s
-        formats = attempts(path, file_format)  # each has its share of the time
+        formats = attempts(path, file_format)
+        share_s = timeout_s / len(formats)
         last: ChildGoneError | None = None
         for tried in formats:
             received: list[Message] = []
             request = Request(str(path), tried, command=adapter_of(path.name))
             try:
-                self._converse(request, timeout_s / len(formats), deadline, received.append)
+                self._converse(request, min(share_s, _time_for(path, tried)), deadline, received.append)
             except ChildGoneError as gone:
                 last = gone
                 continue
             if len(received) == 1 and isinstance(received[0], FileText):
                 return assemble_text(received[0])
-        raise _too_hard(f"could not be read: {last or 'the reader sent nonsense'}", last)
+        why = f"took more than {share_s:.0f} s" if isinstance(last, ChildTimedOutError) else last
+        raise _too_hard(f"could not be read: {why or 'the reader sent nonsense'}", last)
 
     def _converse(self, request: Request, timeout_s: float, deadline: float, take: Callable[[Message], None]) -> None:
         """Do `ChildProcess.converse` with a living child. Raises `ExtractionError` after `stop`."""
@@ -138,7 +145,12 @@ class ExtractorProcess:
             self._child = None
 
 
-def _too_hard(message: str, why: ChildGoneError | None) -> ExtractionError:
+def _time_for(path: Path, file_format: Format) -> float:
+    """Return the time after which a simpler way is tried: of a page, the longest that its parser takes."""
+    return HTML_TIMEOUT_S + path.stat().st_size / 1e6 * HTML_S_PER_MB if file_format is Format.HTML else math.inf
+
+
+def _too_hard(message: str, why: ChildGoneError | None, hint: str = _TOO_HARD_HINT) -> ExtractionError:
     """The error for a file that killed its child. A timeout may be due to a busy machine; a crash would come again."""
     kind = TimedOutError if isinstance(why, ChildTimedOutError) else ExtractionError
-    return kind(message, _TOO_HARD_HINT)
+    return kind(message, hint)

@@ -17,7 +17,7 @@ from pathlib import Path, PurePath
 from longsearch.engine.amounts import counted
 from longsearch.engine.errors import ExtractionError
 from longsearch.engine.places import place_name
-from longsearch.indexer.extract.assembly import PdfParts, TextTooLongError, assemble_pdf, assemble_text
+from longsearch.indexer.extract.assembly import GiveUpError, PdfParts, assemble_pdf, assemble_text
 from longsearch.indexer.extract.clean import clean_block, one_line
 from longsearch.indexer.extract.dispatch import read_text
 from longsearch.indexer.extract.formats import Format, format_of
@@ -194,7 +194,7 @@ def _read(source: Held, file_format: Format) -> tuple[str, list[tuple[str, int]]
         try:
             for message in pdf.read(source, 0, pdfium=True, read_inside=inside_pdf):
                 parts.take(message)
-        except TextTooLongError as error:
+        except GiveUpError as error:
             parts.give_up(str(error))
         document = assemble_pdf(parts).document
     else:

@@ -6,6 +6,7 @@ hides is left out, items of numbered lists have their numbers, and a row of a ta
 
 import re
 from collections.abc import Container
+from html import unescape
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
@@ -40,6 +41,22 @@ def read(path: Source) -> FileText:
     """Return the text of the file at `path`. Raises `ExtractionError`."""
     source = decode_html(read_bytes(path))
     return parse(with_closing_tags(source) if source.startswith("<?xml") else source)
+
+
+def read_bare(path: Source) -> FileText:
+    """Return what stands between the marks of a page that is too deep or too odd for its parser."""
+    source = clean_characters(decode_html(read_bytes(path)))
+    small, kept, place = source.lower(), [], 0
+    while (mark := source.find("<", place)) >= 0:
+        if words := source[place:mark].strip():
+            kept.append(words)
+        end = source.find(">", mark)
+        name = next((name for name in ("script", "style") if small.startswith(name, mark + 1)), "")
+        end = small.find(f"</{name}", end) if name and end >= 0 else end
+        place = end + 1 - bool(name) if end >= 0 else len(source)
+    builder = TextBuilder()
+    builder.add(unescape(" ".join((*kept, source[place:]))))
+    return builder.file_text(warning="too deep or too odd for its parser: read without its marks")
 
 
 def parse(source: str, title: str = "") -> FileText:

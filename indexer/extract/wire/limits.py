@@ -8,6 +8,10 @@ PAGE_TIMEOUT_S = 10.0
 DOCUMENT_TIMEOUT_S = 120.0
 """Time for a whole file, including restarts of the child."""
 
+HTML_TIMEOUT_S, HTML_S_PER_MB = 20.0, 2.0
+"""Time for the parser of a page, before the page is read without its marks. Measured: 0.5 s for a usual MB; what
+nests a million deep takes hours."""
+
 OCR_PAGE_TIMEOUT_S = 120.0
 """Time for tesseract on one page. Measured: 3 to 7 s on one core, 18 s when four other programs shared the core."""
 
@@ -53,6 +57,9 @@ MAX_COMPRESSION_RATIO = 250
 
 MAX_PAGES = 1_000_000
 """A page tree that claims more pages lies: a PDF may put any number in /Count."""
+
+MAX_BARE_PAGES = 10_000
+"""Pages in a row without text, picture or drawing, after which the rest of a PDF is not looked at."""
 
 MAX_MESSAGE_BYTES = 60_000_000
 """Size of one message of a mailbox; of a larger one, the beginning is read."""

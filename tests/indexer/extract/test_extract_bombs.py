@@ -1,4 +1,4 @@
-"""Small PDFs that demand much work: false page trees, streams that inflate. Each must end soon and in little memory."""
+"""Small files that demand much work: false page trees, streams that inflate, depth. Each ends soon."""
 
 import zlib
 from collections.abc import Iterator, Mapping
@@ -8,6 +8,8 @@ import pytest
 
 from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.reader import Extraction, ExtractorProcess
+from tests.indexer.extract.book_writing import archive
+from tests.indexer.extract.office_writing import xlsx_parts
 from tests.indexer.extracting import result_of
 from tests.indexer.pdf_writing import assemble, lines_of, pdf, stream
 
@@ -69,6 +71,41 @@ def test_a_million_references_to_one_page_are_limited(impatient_extractor: Extra
     else:
         assert result.partial_reason
         assert len(result.document.page_starts) <= 1_000_000
+
+
+def test_a_million_pages_with_nothing_on_them_are_given_up_soon(tmp_path: Path) -> None:
+    objects = {1: CATALOG, 2: b"<< /Type /Pages /Count 60000 /Kids [%s] >>" % (b"3 0 R " * 60_000)}
+    objects[3] = b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] >>"
+    (tmp_path / "a.pdf").write_bytes(assemble(objects, root=1))
+    with ExtractorProcess(document_timeout_s=60.0) as extractor:
+        found = result_of(extractor, tmp_path / "a.pdf")
+    assert isinstance(found, ExtractionError)
+    assert "10,000 pages in a row with nothing on them" in found.message
+
+
+def test_a_long_text_that_a_sheet_repeats_ends_at_the_limit_for_tables(tmp_path: Path) -> None:
+    members = xlsx_parts({"Big": []})
+    rows = "".join(
+        f'<row r="{n}"><c r="A{n}" t="s"><v>0</v></c><c r="B{n}" t="s"><v>0</v></c></row>' for n in range(999)
+    )
+    members["xl/s1.xml"] = f"<worksheet><sheetData>{rows}</sheetData></worksheet>"
+    members["xl/sharedStrings.xml"] = f"<sst><si><t>{'ab' * 200_000}</t></si></sst>"
+    with ExtractorProcess(document_timeout_s=60.0) as extractor:
+        found = extractor.extract(archive(tmp_path / "a.xlsx", members))
+    assert found.partial_reason.startswith("read to its limit for tables only")
+    assert len(found.document.text) < 6_000_000
+
+
+def test_a_page_that_its_parser_never_finishes_is_read_without_its_marks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("longsearch.indexer.extract.reader.HTML_TIMEOUT_S", 0.5)
+    deep = "<div>" * 700_000 + "<script>gone<b></script>The ice &amp; the<p>fog<style>gone" + "</div>" * 700_000
+    (tmp_path / "a.html").write_text(deep)
+    with ExtractorProcess() as extractor:
+        found = extractor.extract(tmp_path / "a.html")
+    assert found.document.text == "The ice & the fog"
+    assert found.partial_reason == "too deep or too odd for its parser: read without its marks"
 
 
 @pytest.mark.parametrize("count", [-1, 0, 7, 1_000_000, 2_000_000, 2**31 - 1, 2**63])

@@ -83,11 +83,12 @@ class Tables:
         room = max(_BLOCK_CHARACTERS - header, 3 * header)  # the names of many columns take a quarter of each block
         block: _Block | None = None
         for number, cells in rows:
-            if cells == names and number not in notes:
-                continue
             if self._n_characters > MAX_TABLE_CHARACTERS:
                 self._is_cut = True
                 break
+            if cells == names and number not in notes:
+                self._n_characters += header  # a file may repeat a megabyte ten thousand times
+                continue
             line = "\n".join((*((_line(cells, names),) if cells != names else ()), *notes.pop(number, ())))
             self._n_characters += len(line) + 1
             if block and block.n_characters + len(line) > room:
