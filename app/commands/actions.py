@@ -3,8 +3,10 @@
 import sys
 from argparse import SUPPRESS, ArgumentParser
 from collections.abc import Mapping
+from pathlib import Path
 
 from longsearch.engine.errors import LongsearchError
+from longsearch.engine.printable import printable
 
 
 def add_actions(
@@ -23,6 +25,21 @@ def add_json(parser: ArgumentParser, *actions: ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     for action in actions:
         action.add_argument("--json", action="store_true", default=SUPPRESS, help="print one JSON object")
+
+
+def take_over(root: Path) -> None:
+    """Offer the index of a folder that is away and whose files are in `root`: nothing would be read again."""
+    from longsearch.app.folders.moving import move, moved_from
+    from longsearch.app.paths import in_shell
+
+    for known, _ in moved_from(root):
+        told = f"{printable(str(root))} has the files of {printable(known.name)}, which is away"
+        if not sys.stdin.isatty():
+            command = f"longsearch folders move {in_shell(known.root)} {in_shell(root)}"
+            print(f"note: {told}; to take its index over instead of reading all again: {command}", file=sys.stderr)
+        elif input(f"{told}. Take its index over? [Y/n] ").strip().lower() in {"", "y", "yes"}:
+            move(known, root)
+        return
 
 
 def is_confirmed(question: str, unasked: str) -> bool:

@@ -1,4 +1,4 @@
-"""`longsearch folders`: list, add, rename, forget and take back indexed folders."""
+"""`longsearch folders`: list, add, rename, move, forget and take back indexed folders; carry an index elsewhere."""
 
 import json
 import sys
@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from longsearch.app.commands.actions import add_actions, add_json, is_confirmed
+from longsearch.app.commands.actions import add_actions, add_json, is_confirmed, take_over
 from longsearch.engine.amounts import counted, duration
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.printable import printable
@@ -16,12 +16,15 @@ from longsearch.engine.unread import NONE_READ
 if TYPE_CHECKING:
     from longsearch.engine.types.results import Folder
 
-HELP = "list the indexed folders; add, rename or forget one"
+HELP = "list the indexed folders; add, rename, move or forget one"
 
 _ACTIONS = {
     "list": "list the indexed folders (the same as `longsearch folders`)",
     "add": "index a folder in the background, from now on",
     "rename": "give a folder another name for folder:NAME",
+    "move": "tell where the files of a folder lie now; nothing is read again",
+    "export": "write the index of a folder into one file, for another computer",
+    "import": "let an exported file be the index of a folder; nothing is read again",
     "forget": "forget a folder; its files are not touched, its index is kept for 30 days",
     "restore": "take back a forgotten folder, with its index",
 }
@@ -35,6 +38,12 @@ def add_options(parser: ArgumentParser) -> None:
     added["add"].add_argument("--name", default="", metavar="NAME", help="its name (default: that of the folder)")
     added["rename"].add_argument("folder", help="the name or the path of an indexed folder")
     added["rename"].add_argument("name", help="its new name; no two folders have the same")
+    added["move"].add_argument("folder", help="the name or the old path of an indexed folder")
+    added["move"].add_argument("to", metavar="new", help="the folder that has its files now")
+    added["export"].add_argument("folder", help="the name or the path of an indexed folder")
+    added["export"].add_argument("file", help="the file to write, which must not be there")
+    added["import"].add_argument("file", help="a file that export wrote")
+    added["import"].add_argument("folder", help="the folder with the same files on this computer")
     added["forget"].add_argument("folder", help="the name or the path of an indexed folder")
     added["forget"].add_argument("-y", "--yes", action="store_true", help="do not ask")
     added["forget"].add_argument("--delete", action="store_true", help="delete the index now, for good")
@@ -51,6 +60,12 @@ def run(options: Namespace) -> int:
             return _add(options.folder, options.name)
         case "rename":
             return _rename(options.folder, options.name)
+        case "move":
+            return _move(options.folder, options.to)
+        case "export":
+            return _export(options.folder, options.file)
+        case "import":
+            return _import(options.file, options.folder)
         case "forget":
             return _forget(options.folder, options.yes, options.delete)
         case "restore":
@@ -127,6 +142,7 @@ def _add(text: str, name: str) -> int:
     from longsearch.app.paths import in_shell, resolve_root
 
     root = resolve_root(text)
+    take_over(root)
     folders = indexed_folders()
     others = [folder for folder in folders if folder.root != str(root)]
     if name:
@@ -153,6 +169,54 @@ def _rename(text: str, name: str) -> int:
     called = rename(Path(folder.root), name, [other.name for other in folders if other is not folder])
     print(f"{printable(folder.name)} is now called {printable(called)}")
     return 0
+
+
+def _move(text: str, to: str) -> int:
+    from longsearch.app.folders.listing import find_folder, indexed_folders
+    from longsearch.app.folders.moving import move
+    from longsearch.app.paths import in_shell, resolve_root
+
+    folder, new = find_folder(text, indexed_folders()), resolve_root(to)
+    move(folder, new)
+    print(f"{printable(folder.name)} lies at {printable(str(new))} now; nothing is read again")
+    print(f"to take that back: longsearch folders move {in_shell(new)} {in_shell(folder.root)}")
+    _watch(new)
+    return 0
+
+
+def _export(text: str, file: str) -> int:
+    from longsearch.app.folders.listing import find_folder, indexed_folders
+    from longsearch.app.folders.moving import exported
+    from longsearch.app.paths import expanded
+
+    folder, target = find_folder(text, indexed_folders()), expanded(file).absolute()
+    exported(folder, target)
+    about = f"{counted(folder.n_documents, 'document')}, {target.stat().st_size / 1e6:,.1f} MB"
+    print(
+        f"{printable(folder.name)} is in {printable(str(target))} ({about}); the file holds the text of the documents"
+    )
+    print("on the other computer, beside the same files: longsearch folders import FILE FOLDER")
+    return 0
+
+
+def _import(file: str, text: str) -> int:
+    from longsearch.app.folders.moving import imported
+    from longsearch.app.folders.names import names_of
+    from longsearch.app.paths import expanded, resolve_root
+
+    root = resolve_root(text)
+    imported(expanded(file).absolute(), root)
+    print(f"{printable(names_of([root])[root])} is indexed; nothing is read again but files that differ")
+    _watch(root)
+    return 0
+
+
+def _watch(root: Path) -> None:
+    """Let the daemon, if it runs, watch a folder from now on."""
+    from longsearch.app.daemon import daemon_control
+
+    if daemon_control.daemon_status() is not None and (problem := daemon_control.watch(root)):
+        print(f"note: {printable(problem)}", file=sys.stderr)
 
 
 def _forget(text: str, is_sure: bool, delete: bool) -> int:

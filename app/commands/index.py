@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from longsearch.app.commands.actions import take_over
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.printable import printable
 from longsearch.engine.widths import WISHES, as_fractions, parse_wish
@@ -93,6 +94,7 @@ def run(options: Namespace) -> int:
     if is_url(options.folder):
         begin_store(options.folder)
     root = resolve_root(options.folder)
+    take_over(root)
     if options.store:
         write_store(root, options.store)
     if options.model:

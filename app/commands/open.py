@@ -7,6 +7,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from longsearch.app.commands.actions import take_over
 from longsearch.app.commands.index import add_model_option
 from longsearch.app.commands.search import add_think_option
 from longsearch.engine.errors import LongsearchError
@@ -46,11 +47,15 @@ def run(options: Namespace) -> int:
     root = root_to_open(options.folder)
     if options.model and root is None:
         raise LongsearchError("--model is for one folder", "name it: longsearch --model NAME FOLDER")
+    from longsearch.app.paths import index_path
+
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         from longsearch.app.paths import in_shell
 
         hint = f"search from a script: longsearch search QUERY {in_shell(root) if root else '--everywhere'}"
         raise LongsearchError("the app needs a terminal", hint)
+    if root is not None and not index_path(root).exists():
+        take_over(root)
     if options.model and root is not None:
         from longsearch.app.models.folder_models import choose_model
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from longsearch.app.folders.store_refs import read_store
-from longsearch.app.paths import find_index, index_paths
+from longsearch.app.paths import expanded, find_index, in_shell, index_paths
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.index.lance.address import is_address
 
@@ -22,11 +22,22 @@ def chosen_index(folder: str, everywhere: bool) -> tuple[Path, str] | None:
         return None
     if is_address(folder):
         return read_store(folder), ""
-    if folder:
-        return find_index(folder)
     try:
-        return find_index(".")
-    except LongsearchError:
+        return find_index(folder or ".")
+    except LongsearchError as error:
+        if folder:
+            raise _with_offer(folder, error) from error
         if not index_paths():
             raise
         return None
+
+
+def _with_offer(folder: str, error: LongsearchError) -> LongsearchError:
+    """The error or, if the files of a folder that is away are there now, one that says how to take its index over."""
+    from longsearch.app.folders.moving import moved_from
+
+    wanted = expanded(folder).resolve()
+    for known, place in moved_from(wanted, *wanted.parents):
+        hint = f"to take its index over: longsearch folders move {in_shell(known.root)} {in_shell(place)}"
+        return LongsearchError(f"{place} has the files of {known.name}, which is away", hint)
+    return error

@@ -17,6 +17,7 @@ from filelock import FileLock, Timeout
 from longsearch.app import rpc
 from longsearch.app.folders.names import drop_name, first_name, rename
 from longsearch.app.paths import base_index_path, socket_path, url_of
+from longsearch.app.user_data.user_file import forget_folder
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.json_files import load_object, replace_object
 from longsearch.engine.query_language.file_filter import folded
@@ -46,7 +47,8 @@ class Forgotten:
 def forget(folder: Folder, keep: bool = True, now_s: float | None = None) -> None:
     """Forget a folder: the daemon no longer watches it, and its index is moved aside or, unless `keep`, deleted.
 
-    Raises LongsearchError if another process goes on writing the index.
+    Nothing in the data folder names a deleted one any more but the basket and saved searches. Raises LongsearchError if
+    another process goes on writing the index.
     """
     path = base_index_path(Path(folder.root))
     with contextlib.suppress(rpc.DaemonUnreachableError):
@@ -56,12 +58,14 @@ def forget(folder: Folder, keep: bool = True, now_s: float | None = None) -> Non
         _delete(aside, path.stem)  # it may have been forgotten before
         _move(path.parent, aside, path.stem)
         name = drop_name(Path(folder.root)) or folder.name
+    path.with_suffix(".lock").unlink(missing_ok=True)  # its name is the folder's
     rest = [one for one in forgotten() if one.root != folder.root]
     if keep:
         _save([*rest, Forgotten(name, folder.root, time.time() if now_s is None else now_s)])
     else:
         _delete(aside, path.stem)
         _save(rest)
+        forget_folder(folder.root)
         if url_of(folder.root):  # only copies lie in it
             shutil.rmtree(folder.root, ignore_errors=True)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from longsearch.app.folders import relocating
 from longsearch.app.paths import base_index_path, index_paths, url_of
 from longsearch.app.settings.reading import current
 from longsearch.engine.errors import LongsearchError, NoIndexError, StoreError
@@ -27,6 +28,7 @@ class IndexLockedError(LongsearchError):
 
 def known_roots() -> list[Path]:
     """Return the folders that have an index, whether or not they exist. An index that cannot be read is logged."""
+    relocating.finish()
     roots = []
     for path in index_paths():
         try:

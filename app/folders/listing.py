@@ -8,6 +8,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from longsearch.app.folders import relocating
 from longsearch.app.folders.indexes import root_of
 from longsearch.app.folders.names import named_roots, names_of
 from longsearch.app.folders.presence import reasons_away
@@ -34,6 +35,7 @@ class _Index:
 
 def indexed_folders() -> list[Folder]:
     """Return every indexed folder, by name. One that is away or whose index cannot be read says why."""
+    relocating.finish()
     read: dict[Path, _Index] = {}
     problems: dict[Path, str] = {}
     nameless: list[Folder] = []

@@ -94,6 +94,15 @@ def drop_name(root: Path) -> str:
     return name
 
 
+def move(old: Path, new: Path) -> None:
+    """Give the name of a folder to the place where it lies now."""
+    with _lock():
+        known = _load()
+        if name := known.pop(os.fspath(old), ""):
+            known[os.fspath(new)] = name
+            _save(known)
+
+
 def _clean(part: str) -> str:
     """Return a name that can be shown and typed: printable, on one line, without quotation marks."""
     visible = printable(unicodedata.normalize("NFC", part)).translate(_QUOTES).replace('"', "'")
