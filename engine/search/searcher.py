@@ -122,7 +122,7 @@ def search(indexes: Sequence[Index], request: SearchRequest) -> SearchResults:
     plans = _pooled([_plan(index, request, mode, asked, vector) for index, vector in asked_of])
     hits = _hits(plans, _merged(plans)[: request.k])
     if request.fold and not query.is_listing and versions.may_be_among(hits):
-        hits = _folded(plans, request)
+        hits = _folded(plans, request, hits)
     if not query.is_listing:
         hits = with_levels(hits, [plan.index.background for plan in plans], mode)
         hits = sort_hits(hits, query.sort, query.is_reversed)  # those of a listing are in this order already
@@ -209,15 +209,17 @@ def _hits(plans: Sequence[Plan], best: Sequence[_Found]) -> tuple[DocumentHit, .
     return tuple(hit if hit.rank == rank else replace(hit, rank=rank) for rank, hit in enumerate(hits, start=1))
 
 
-def _folded(plans: Sequence[Plan], request: SearchRequest) -> tuple[DocumentHit, ...]:
-    """The best hits without those that say nearly the same as a better one."""
+def _folded(plans: Sequence[Plan], request: SearchRequest, hits: Sequence[DocumentHit]) -> tuple[DocumentHit, ...]:
+    """The best hits without those that say nearly the same as a better one; at first these `hits`."""
     index_of = {str(plan.index.root): plan.index for plan in plans}
 
-    def find(k: int) -> tuple[DocumentHit, ...]:
-        own = [replace(plan, request=replace(request, k=k)) for plan in plans]
-        return _hits(own, _merged(own)[:k])
+    def more(found: Sequence[DocumentHit], n: int) -> Sequence[DocumentHit]:
+        own = [replace(plan, request=replace(request, k=n)) for plan in plans]
+        known = {(hit.root, hit.document_id) for hit in found}
+        new = [one for one in _merged(own)[:n] if (str(one.plan.index.root), one.document.document_id) not in known]
+        return [*found, *(replace(hit, rank=len(found) + hit.rank) for hit in _hits(own, new))]
 
-    return tuple(versions.unlike(find, request.k, lambda hit: index_of[hit.root]))
+    return tuple(versions.unlike(hits, more, request.k, lambda hit: index_of[hit.root]))
 
 
 def _asked(plan: Plan) -> Asked | None:

@@ -7,15 +7,17 @@ as many passages; and if their vectors are near, where they have some. Hits are 
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 
+from longsearch.engine.arrays import Vectors
 from longsearch.engine.index.index import Index
-from longsearch.engine.near_equal import grouped
+from longsearch.engine.near_equal import NEARLY_THE_SAME, Shingles, grouped, overlap, shingles
 from longsearch.engine.store import files, texts
 from longsearch.engine.store.manifest import Kind
+from longsearch.engine.store.segments.filter_cache import FilesVersion
 from longsearch.engine.types.results import DocumentHit
 
 _ALIKE = 0.6  # of the words of two passages that may say nearly the same
@@ -23,9 +25,12 @@ _LEAST_WORDS = 12  # shorter notes are alike by chance
 _BEGINNING = 8_192  # characters
 _AS_LONG = 0.75  # the shorter of two versions has at least this share of the longer one's passages
 _NEAR = 0.95  # the cosine of two versions
-_MOST_ROUNDS = 3
+_MOST_TIMES = 9  # as many hits as are wanted are compared at most
+_MOST_KEPT = 512  # of 11 kB each
+_beginnings: dict[tuple[FilesVersion, int], Shingles] = {}
 _NUMBER = re.compile(r"\d+")
 IndexOf = Callable[[DocumentHit], Index]
+Finder = Callable[[Sequence[DocumentHit], int], Sequence[DocumentHit]]
 
 
 def may_be_among(hits: Sequence[DocumentHit]) -> bool:
@@ -35,22 +40,24 @@ def may_be_among(hits: Sequence[DocumentHit]) -> bool:
     return any(len(one & other) >= _ALIKE * max(len(one), len(other)) for one, other in combinations(long, 2))
 
 
-def unlike(find: Callable[[int], Sequence[DocumentHit]], k: int, index_of: IndexOf) -> list[DocumentHit]:
-    """The `k` best hits that say something else, each with its versions. `find`: the n best hits, whatever they say."""
-    n = k
-    for _ in range(_MOST_ROUNDS):
-        found = find(n)
-        rows = with_versions(found, index_of)
-        if len(rows) >= k or len(found) < n:
-            break
+def unlike(found: Sequence[DocumentHit], more: Finder, k: int, index_of: IndexOf) -> list[DocumentHit]:
+    """The `k` best hits that say something else, each with its versions.
+
+    `found`: the k best hits, whatever they say; `more` adds others to hits, up to so many in all. `index_of`: the index
+    that found a hit.
+    """
+    n, rows = k, with_versions(found, index_of)
+    while len(rows) < k and len(found) >= n and n < _MOST_TIMES * k:
         n *= 3
+        found = more(found, n)
+        rows = with_versions(found, index_of)
     return rows[:k]
 
 
 def with_versions(hits: Sequence[DocumentHit], index_of: IndexOf) -> list[DocumentHit]:
     """The hits, of each group of versions the newest alone, with the others as its `versions`, the newest first.
 
-    It stands where the best of them stood. `index_of`: the index that found a hit.
+    It stands where the best of them stood.
     """
     groups: list[list[DocumentHit]] = []
     best = [hit.passages[0].text if hit.passages else "" for hit in hits]
@@ -59,40 +66,71 @@ def with_versions(hits: Sequence[DocumentHit], index_of: IndexOf) -> list[Docume
         groups += _versions([hits[number] for number in numbers], index_of)
     rows = []
     for group in sorted(groups, key=lambda group: group[0].rank):
-        newest, *others = sorted(group, key=lambda hit: _age(hit, index_of(hit)), reverse=True)
+        newest, *others = _newest_first(group, index_of)
         rows.append(replace(newest, versions=tuple(others)) if others else newest)
     return [hit if hit.rank == rank else replace(hit, rank=rank) for rank, hit in enumerate(rows, start=1)]
 
 
+@dataclass(frozen=True, slots=True)
+class _Whole:
+    """What tells a whole document from another."""
+
+    hit: DocumentHit
+    index: Index
+    n_passages: int
+    vector: Vectors | None
+
+    def is_version_of(self, other: "_Whole") -> bool:
+        """Whether both are about as long, alike as a whole, and begin alike. What is quickly told is asked first."""
+        if min(self.n_passages, other.n_passages) < _AS_LONG * max(self.n_passages, other.n_passages):
+            return False
+        has_vectors = self.index is other.index and self.vector is not None and other.vector is not None
+        if has_vectors and float(self.vector @ other.vector) < _NEAR:  # type: ignore[operator]
+            return False
+        return overlap(self.beginning(), other.beginning()) >= NEARLY_THE_SAME
+
+    def beginning(self) -> Shingles:
+        """The groups of words with which the document begins. The last ones are kept: to read one takes 1 ms."""
+        key = self.index.files_version, self.hit.document_id
+        found = _beginnings.get(key)
+        if found is None:
+            if len(_beginnings) >= _MOST_KEPT:
+                _beginnings.clear()
+            found = shingles(texts.spans(self.index.db, self.hit.document_id, [(0, _BEGINNING)])[0])
+            _beginnings[key] = found
+        return found
+
+
 def _versions(hits: Sequence[DocumentHit], index_of: IndexOf) -> Iterator[list[DocumentHit]]:
     """Yield the versions among hits whose best passages say nearly the same, the best hit of each first."""
-    if len(hits) == 1:
+    left = _wholes(hits, index_of) if len(hits) > 1 else []
+    if not left:
         yield list(hits)
-        return
-    beginnings = [texts.spans(index_of(hit).db, hit.document_id, [(0, _BEGINNING)])[0] for hit in hits]
-    for numbers in grouped(beginnings):
-        left = [hits[number] for number in numbers]
-        while left:
-            first = left[0]
-            own = [hit for hit in left if hit is first or _is_version(hit, first, index_of)]
-            left = [hit for hit in left if hit not in own]
-            yield own
+    while left:
+        first = left[0]
+        own = [one for one in left if one is first or one.is_version_of(first)]
+        left = [one for one in left if one not in own]
+        yield [one.hit for one in own]
 
 
-def _is_version(one: DocumentHit, other: DocumentHit, index_of: IndexOf) -> bool:
-    """Whether two documents that begin alike are as long, and alike as a whole."""
-    lengths = [int(index_of(hit).backend.lengths(np.array([hit.document_id]))[0]) for hit in (one, other)]
-    if min(lengths) < _AS_LONG * max(lengths):
-        return False
-    index = index_of(one)
-    if index is not index_of(other):
-        return True
-    vectors = list(index.backend.vectors_of(Kind.DOCUMENTS, sorted({one.document_id, other.document_id})).values())
-    return len(vectors) < 2 or float(vectors[0] @ vectors[1]) >= _NEAR
+def _wholes(hits: Sequence[DocumentHit], index_of: IndexOf) -> list[_Whole]:
+    """The documents of these hits, in their order: each index is asked once."""
+    found: dict[int, _Whole] = {}
+    for root in {hit.root for hit in hits}:
+        own = sorted((hit for hit in hits if hit.root == root), key=lambda hit: hit.document_id)
+        index, ids = index_of(own[0]), [hit.document_id for hit in own]
+        vectors = index.backend.vectors_of(Kind.DOCUMENTS, ids)
+        for hit, n_passages in zip(own, index.backend.lengths(np.array(ids)).tolist(), strict=True):
+            found[hit.rank] = _Whole(hit, index, n_passages, vectors.get(hit.document_id))
+    return [found[hit.rank] for hit in hits]
 
 
-def _age(hit: DocumentHit, index: Index) -> tuple[str, int, list[int]]:
-    """The date of a document, then the time of its file, then the numbers in its name: the newest is the highest."""
-    stamp = files.stamp_of(index.db, os.path.relpath(hit.path, hit.root))
-    numbers = [int(number) for number in _NUMBER.findall(os.path.basename(hit.path))]  # noqa: PTH119 (hostile names)
-    return hit.date, stamp[1] if stamp else 0, numbers
+def _newest_first(group: Sequence[DocumentHit], index_of: IndexOf) -> list[DocumentHit]:
+    """Versions by the date of the document, then the time of its file, then the numbers in its name."""
+
+    def age(hit: DocumentHit) -> tuple[str, int, list[int]]:
+        stamp = files.stamp_of(index_of(hit).db, os.path.relpath(hit.path, hit.root))
+        numbers = [int(number) for number in _NUMBER.findall(os.path.basename(hit.path))]  # noqa: PTH119 (hostile names)
+        return hit.date, stamp[1] if stamp else 0, numbers
+
+    return sorted(group, key=age, reverse=True) if len(group) > 1 else list(group)

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from measuring import REPOSITORY, sample_text
+from measuring import REPOSITORY
 
 Round = tuple[dict[str, float], dict[str, float]]
 LIMIT = 1.03
@@ -72,9 +72,12 @@ def checkout(revision: str, folder: Path) -> Iterator[Path]:
 
 
 def write_papers(folder: Path, n_characters: int) -> Path:
-    """A folder of Markdown files, no two alike."""
+    """A folder of Markdown files of which no two say the same: versions of a document are another search's work."""
     folder.mkdir()
-    prose = sample_text(n_characters * _N_FILES)
+    names = ("README.md", "assets/samples/*", "docs/*.md")
+    prose = "\n\n".join(path.read_text("utf-8") for name in names for path in sorted(REPOSITORY.glob(name)))
+    if len(prose) < n_characters * _N_FILES:
+        sys.exit(f"there is prose for {len(prose) // _N_FILES} characters in each file")
     for number in range(_N_FILES):
         part = prose[number * n_characters : (number + 1) * n_characters]
         (folder / f"paper-{number:02}.md").write_text(f"# Paper {number}\n\n{part}", "utf-8")

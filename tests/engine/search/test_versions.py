@@ -1,12 +1,18 @@
 """Documents that say nearly the same are one hit with its versions, the newest first; others keep their rows."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from longsearch.engine.index.index import Index
 from longsearch.engine.index.opening import open_index
 from longsearch.engine.near_equal import NEARLY_THE_SAME, grouped, overlap, shingles
+from longsearch.engine.query_language.file_filter import FileFilter
 from longsearch.engine.query_language.query import parse
+from longsearch.engine.search import searcher, versions
+from longsearch.engine.search.ranking import RankedDocument
 from longsearch.engine.search.searcher import SearchRequest, search
 from longsearch.engine.store.records import FileStamp
 from longsearch.engine.store.store import Store
@@ -48,6 +54,39 @@ def test_versions_are_one_row_so_that_other_answers_are_seen(store: Store) -> No
     assert [hit.rank for hit in results.hits] == [1, 2]
     assert len(found(store, fold=False).hits) == 5
     assert all(not hit.versions for hit in found(store, fold=False).hits)
+
+
+def test_what_stands_after_many_versions_is_found_and_nothing_is_fetched_twice(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(12):
+        put(store, f"lease_v{number}.md", LEASE.format(400 + number))
+    put(store, "bylaws.md", BYLAWS)
+    fetched: list[int] = []
+    fetch = searcher.to_hits
+
+    def counted(index: Index, files: FileFilter, ranked: Sequence[RankedDocument], *rest: Any) -> Any:
+        fetched.extend(one.document_id for one in ranked)
+        return fetch(index, files, ranked, *rest)
+
+    monkeypatch.setattr(searcher, "to_hits", counted)
+    assert [row[0] for row in rows(found(store, k=2))] == ["lease_v11.md", "bylaws.md"]
+    assert len(fetched) == len(set(fetched)) == 13
+
+
+def test_the_beginning_of_a_document_is_read_once(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(3):
+        put(store, f"lease_v{number}.md", LEASE.format(400 + number))
+    read: list[str] = []
+    spans = versions.texts.spans
+
+    def counted(db: Any, document_id: int, borders: Any) -> list[str]:
+        read.append(str(document_id))
+        return spans(db, document_id, borders)
+
+    monkeypatch.setattr(versions.texts, "spans", counted)
+    assert rows(found(store)) == rows(found(store))
+    assert len(read) == 3
 
 
 def test_the_newest_is_the_one_with_the_latest_date_or_else_the_latest_file(store: Store) -> None:
