@@ -4,6 +4,7 @@ Imports neither torch, tokenizers nor apsw, so it opens in the time that Textual
 """
 
 import asyncio
+import sys
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -80,7 +81,10 @@ class LongsearchApp(App[str]):
     CSS_PATH: ClassVar[list[str | PurePath]] = ["screens/main.tcss"]
     ENABLE_COMMAND_PALETTE = True
     COMMANDS = App.COMMANDS | {earlier_queries}
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "quit", "Quit", id="app.quit", priority=True)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+q", "quit", "Quit", id="app.quit", priority=True),
+        Binding("ctrl+z", "suspend_process", "Suspend", id="app.suspend", show=False, priority=True),
+    ]
 
     def __init__(
         self,
@@ -117,6 +121,13 @@ class LongsearchApp(App[str]):
         self.tell_mistakes()
         self._read_folders()
         self.theme_changed_signal.subscribe(self, self._keep_theme)
+
+    def action_suspend_process(self) -> None:
+        """Give the terminal back to the shell, whose `fg` brings the app back; say so where that cannot be."""
+        if sys.platform != "win32" and self._driver is not None and self._driver.can_suspend:
+            super().action_suspend_process()
+        else:
+            self.notify("there is no shell here that could bring the app back", title="Suspend", markup=False)
 
     def tell_mistakes(self) -> None:
         """Show what is wrong with the settings."""

@@ -17,6 +17,7 @@ _OTHERS = (
     ("Tab", "Otherwise: to the query, the results, the text in turn"),
     ("Ctrl+U", "Clear the query up to the cursor"),
     ("Ctrl+P", "Every command; change the colours"),
+    ("Ctrl+Z", "Suspend: back to the shell, whose fg brings the app back (not on Windows)"),
     ("Ctrl+Q", "Quit; indexing goes on"),
 )
 _PLACES = (

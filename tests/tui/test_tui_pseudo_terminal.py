@@ -3,6 +3,7 @@
 import os
 import pty
 import select
+import signal
 import struct
 import subprocess
 import sys
@@ -140,6 +141,28 @@ def test_in_a_terminal_with_graphics_v_writes_the_page_and_leaving_takes_it_away
         reader.start()
         assert app.wait(PATIENCE_S) == 0
         reader.join()
+    finally:
+        app.kill()
+        app.wait()
+
+
+def test_ctrl_z_suspends_the_app_and_a_signal_of_the_shell_brings_its_screen_back(terminal: tuple[int, int]) -> None:
+    ours, theirs = terminal
+    environment, place = os.environ | {"TERM": "xterm"}, Path(__file__).parents[2]
+    command = [sys.executable, "-c", PROGRAM]  # in a group of its own, as a job of a shell is
+    app = subprocess.Popen(
+        command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment, cwd=place, process_group=0
+    )
+    output = bytearray()
+    try:
+        read_until(ours, b"documents ready", output)
+        os.write(ours, b"\x1a")
+        read_until(ours, b"\x1b[?1049l", output)
+        assert os.WIFSTOPPED(os.waitpid(app.pid, os.WUNTRACED)[1])
+        del output[:]
+        app.send_signal(signal.SIGCONT)
+        read_until(ours, b"\x1b[?1049h", output)
+        read_until(ours, b"documents ready", output)
     finally:
         app.kill()
         app.wait()
