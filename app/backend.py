@@ -23,7 +23,7 @@ from longsearch.app.models.folder_models import describe_change
 from longsearch.app.paths import index_path
 from longsearch.app.search.quoting import quote_in, where
 from longsearch.app.search.scope import Scope
-from longsearch.app.search.searching import Question, complete_query, search
+from longsearch.app.search.searching import Question, complete_query, headings_to_ask, search
 from longsearch.app.search.similar import similar_to_document, similar_to_passage_at
 from longsearch.app.viewing.passages import passage_map, passage_similarity
 from longsearch.app.viewing.printed_pages import PrintedPages
@@ -116,6 +116,10 @@ class AppBackend:
     def complete(self, typed: str) -> Completion:
         """Return the fields, values and folders that complete a query."""
         return complete_query(self._scope(), typed)
+
+    def headings(self) -> list[str]:
+        """Return headings of the documents that were added last: of each the one that says most."""
+        return headings_to_ask(index for _, index in self._opened())
 
     def similar(self, document_id: int, start: int | None = None) -> SearchResults:
         """Return the documents of all folders most similar to this one, or the passages like the one at `start`."""

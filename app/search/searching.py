@@ -1,8 +1,10 @@
-"""Answers and completes a query, in one folder or in several."""
+"""Answers and completes a query, in one folder or in several, and offers headings to ask for."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +13,7 @@ from longsearch.app.search.query_vectors import VectorsOfQuery, VectorSource, ve
 from longsearch.app.search.scope import OpenFolders, Scope, opened
 from longsearch.engine.completions import Completion
 from longsearch.engine.errors import LongsearchError
+from longsearch.engine.index.index import Index
 from longsearch.engine.query_language.items import unfinished
 from longsearch.engine.query_language.query import Given, Query, folders_named, parse
 from longsearch.engine.search import searcher, spelling
@@ -109,3 +112,22 @@ def complete_query(scope: Scope, typed: str) -> Completion:
             return complete(found.indexes, typed, n_documents)
     except LongsearchError:  # no index can be read, or no folder has the name: the folders still have theirs
         return complete([], typed, n_documents)
+
+
+_SOME, _LOOKED_THROUGH = 3, 30
+"""Headings to ask for, and the documents of a folder that are looked through for them."""
+_NUMBER = re.compile(r"^(?:[\dIVXLC]+[.)]\s*)*[\d.]*\s*")
+
+
+def headings_to_ask(indexes: Iterable[Index]) -> list[str]:
+    """Return headings of the documents that were added last: of each the one that says most."""
+    documents = (headings for index in indexes for headings in index.newest_headings(_LOOKED_THROUGH))
+    longest = (max(map(_asked, headings), key=len, default="") for headings in documents)
+    return list(islice(dict.fromkeys(filter(None, longest)), _SOME))
+
+
+def _asked(heading: str) -> str:
+    """A heading as a question, without its number; "" if it says too little or holds more than words."""
+    words = _NUMBER.sub("", " ".join(heading.split())).split()
+    is_plain = 2 <= len(words) <= 9 and all(word.strip(",;:?!'’()\"-").isalpha() for word in words)
+    return " ".join(words) if is_plain else ""

@@ -99,6 +99,10 @@ class Index:
         """The hash of a document's bytes; b"" if it is gone."""
         return documents.hashes_of(self.db, [document_id]).get(document_id, b"")
 
+    def newest_headings(self, n_documents: int) -> list[list[str]]:
+        """The headings of the documents that were added last, as texts, without the document's title."""
+        return reports.newest_headings(self.db, n_documents)
+
     def text(self, document_id: int) -> DocumentText:
         """The whole document."""
         return documents.text(self.db, document_id)

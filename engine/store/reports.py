@@ -1,5 +1,6 @@
 """The progress of the index and the activity of its writer, for any process to read."""
 
+import json
 import os
 import time
 
@@ -74,3 +75,10 @@ def _narrow_left(db: apsw.Connection) -> tuple[int, int]:
     """  # noqa: S608 - a constant
     ((n_documents, n_tokens),) = db.execute(sql)
     return n_documents, n_tokens
+
+
+def newest_headings(db: apsw.Connection, n_documents: int) -> list[list[str]]:
+    """The headings of the documents that were added last, as texts, without the document's title."""
+    sql = "SELECT title, headings FROM contents WHERE headings != '[]' ORDER BY id DESC LIMIT ?"
+    rows = db.execute(sql, (n_documents,))
+    return [[text for _, text, _ in json.loads(packed) if text != title] for title, packed in rows]

@@ -130,6 +130,7 @@ class FakeBackend:
         self.answers: dict[tuple[str, SearchMode], tuple[DocumentHit, ...]] = {}
         self.completions: dict[str, tuple[int, tuple[tuple[Any, ...], ...]]] = {}
         self.user_data = FakeUserData()
+        self.heading_list: list[str] = []
         self.note = ""
         self.start_note = ""
         self.near: dict[int, PassageSimilarity] = {}
@@ -188,6 +189,10 @@ class FakeBackend:
         self._call("complete", typed)
         start, choices = self.completions.get(typed, (len(typed), ()))
         return Completion(start, tuple(CompletionChoice(*choice) for choice in choices))
+
+    def headings(self) -> list[str]:
+        self._call("headings", "")
+        return self.heading_list
 
     def similar(self, document_id: int, start: int | None = None) -> SearchResults:
         self._call("similar", str(document_id), *([] if start is None else [start]))

@@ -83,6 +83,12 @@ def files() -> FakeBackend:
     return backend
 
 
+def offering() -> FakeBackend:
+    backend = three_reports()
+    backend.heading_list = ["The history of the valve", "What the committee found"]
+    return backend
+
+
 def levels() -> FakeBackend:
     backend = three_reports()
     first, second, third = backend.hits
@@ -93,6 +99,7 @@ def levels() -> FakeBackend:
 
 STATES: dict[str, tuple[Callable[[], FakeBackend], Steps]] = {
     "nothing typed": (three_reports, pressed()),
+    "what to ask first": (offering, pressed("down")),
     "indexing": (indexing, pressed()),
     "results": (three_reports, asked("down")),
     "a text that is read": (described_reports, asked("enter")),

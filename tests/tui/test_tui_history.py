@@ -4,17 +4,19 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from textual.command import CommandList
 from textual.pilot import Pilot
 from textual.widgets import Input
 
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.types.results import SearchMode
 from longsearch.tui.app import LongsearchApp
-from longsearch.tui.backend.interface import InView, Question
+from longsearch.tui.backend.interface import InView, Question, Saved
 from longsearch.tui.screens.main import MainScreen
 from longsearch.tui.screens.picker import PickerScreen
 from longsearch.tui.text.query_filling import HistorySteps
 from longsearch.tui.widgets.query_bar import QueryBar
+from longsearch.tui.widgets.starters import Starters
 from tests.tui.fake_backend import FakeBackend, three_reports
 from tests.tui.tui_helpers import SMALL, WIDE, ask, results, screen_text, settle, until
 
@@ -95,6 +97,11 @@ async def test_f5_lists_earlier_queries_and_asks_one_again_as_it_was() -> None:
         assert line(pilot) == "pumps"  # it is the newest now
 
 
+def commands(pilot: Pilot[Any]) -> str:
+    """What the palette offers."""
+    return "\n".join(str(option.prompt) for option in pilot.app.screen.query_one(CommandList).options)
+
+
 async def test_the_command_palette_finds_earlier_queries_and_asks_one_again() -> None:
     backend = three_reports()
     backend.user_data.asked = [Question("pumps \x1b[31mof steel", SearchMode.WORDS), Question("other valves")]
@@ -102,10 +109,10 @@ async def test_the_command_palette_finds_earlier_queries_and_asks_one_again() ->
         await settle(pilot)
         await pilot.press("ctrl+p")
         await settle(pilot)
-        assert "pumps" not in screen_text(pilot.app), "only what is typed is looked for"
+        assert "pumps" not in commands(pilot), "only what is typed is looked for"
         await pilot.press(*"pumps")
-        await until(pilot, lambda: "Ask again" in screen_text(pilot.app))
-        assert "\x1b" not in screen_text(pilot.app) and "other valves" not in screen_text(pilot.app)
+        await until(pilot, lambda: "Ask again" in commands(pilot))
+        assert "\x1b" not in screen_text(pilot.app) and "other valves" not in commands(pilot)
         await pilot.press("enter")
         await until(pilot, lambda: bool(backend.called("words")))
         assert backend.called("words")[-1][0].startswith("pumps")
@@ -204,3 +211,40 @@ async def test_a_desk_that_fails_stops_neither_the_start_nor_the_end() -> None:
         await ask(pilot, "valve", press_enter=True)
         await press(pilot, "ctrl+q")
     assert backend.called("close") == [("",)]
+
+
+async def test_an_empty_line_offers_what_was_asked_before_what_is_saved_and_headings_of_the_documents() -> None:
+    backend = three_reports()
+    backend.user_data.asked = [Question("why did the valve fail"), Question("decay heat")]
+    backend.user_data.searches = [Saved("pumps", Question("pump that failed", SearchMode.WORDS))]
+    backend.heading_list = ["The history of the valve"]
+    async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        assert all(text in screen_text(pilot.app) for text in ("decay heat", "pumps", "The history of the valve"))
+        await pilot.press("down", "down", "down", "enter")
+        await settle(pilot)
+        assert backend.called("words")[-1][:1] == ("pump that failed",)
+        assert "decay heat" not in screen_text(pilot.app)
+
+
+async def test_up_from_the_first_offer_goes_back_to_the_query() -> None:
+    backend = three_reports()
+    backend.heading_list = ["The history of the valve"]
+    async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await pilot.press("down")
+        assert isinstance(pilot.app.focused, Starters)
+        await pilot.press("up", "v")
+        await settle(pilot)
+        assert pilot.app.query_one(Input).value == "v"
+        assert not pilot.app.query_one("#message").display
+
+
+async def test_a_click_asks_an_offered_heading() -> None:
+    backend = three_reports()
+    backend.heading_list = ["The history of the valve"]
+    async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await pilot.click(Starters, offset=(6, 2))
+        await settle(pilot)
+        assert backend.called("hybrid")[-1][:1] == ("The history of the valve",)

@@ -13,6 +13,7 @@ from textual.pilot import Pilot
 from longsearch.engine.errors import ModelError
 from longsearch.engine.types.results import ChanceLevel, MeaningShare, Reason, WordShare
 from longsearch.tui.app import LongsearchApp
+from longsearch.tui.backend.interface import Question, Saved
 from tests.tui.fake_backend import (
     INDEXING,
     FakeBackend,
@@ -58,6 +59,15 @@ def ask_and_press(*keys: str) -> Steps:
 @both_sizes
 def test_nothing_typed_yet(snap_compare: Compare, size: tuple[int, int]) -> None:
     compare(snap_compare, three_reports(), size, press())
+
+
+@both_sizes
+def test_what_to_ask_first(snap_compare: Compare, size: tuple[int, int]) -> None:
+    backend = three_reports()
+    backend.user_data.asked = [Question("why did the valve fail"), Question("decay heat of the second reactor")]
+    backend.user_data.searches = [Saved("pumps", Question("pump that failed"))]
+    backend.heading_list = ["The history of the valve", "What the committee found"]
+    compare(snap_compare, backend, size, press("down"))
 
 
 @both_sizes

@@ -41,6 +41,13 @@ class ProgressRead(Message):
 
 
 @dataclass
+class HeadingsRead(Message):
+    """Headings of some documents."""
+
+    headings: list[str]
+
+
+@dataclass
 class Started(Message):
     """The backend was asked to start indexing."""
 
@@ -125,6 +132,7 @@ class BackendCalls(Widget):
         """The progress of the index when the last answer arrived."""
         self._progress_error = ""
         self._is_polling = False
+        self._has_headings = False
         self._folders: list[Folder] | None = None
         self._is_reading_folders = False
 
@@ -240,9 +248,17 @@ class BackendCalls(Widget):
         if progress is not None and progress != self.progress:
             self.progress = progress
             self.post_message(ProgressRead(progress))
+            if not self._has_headings and wording.n_ready(progress):
+                self._has_headings = True
+                self._read_headings()
         if error and error != self._progress_error:  # report an error once, not every second
             self.post_message(Said(error=error))
         self._progress_error = error
+
+    @work
+    async def _read_headings(self) -> None:
+        headings, _ = await attempt(self._backend.headings)  # a search tells the person what is wrong
+        self.post_message(HeadingsRead(headings or []))
 
     @work
     async def read_folders(self) -> None:

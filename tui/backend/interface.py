@@ -164,6 +164,9 @@ class Backend(Protocol):
     def complete(self, typed: str) -> Completion:
         """Return the ways to complete a query, given up to the cursor, within milliseconds."""
 
+    def headings(self) -> list[str]:
+        """Return headings of a few documents, to ask for."""
+
     def similar(self, document_id: int, start: int | None = None) -> SearchResults:
         """Return the documents most similar to this one, or the passages like its passage that begins at `start`.
 

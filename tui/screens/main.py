@@ -1,6 +1,8 @@
 """The main screen: query, results, text, status. Turns keys into requests, and joins its widgets by their messages.
 
 Knows nothing of search or threads: `BackendCalls` and `UserDataCalls` ask, and send the answers as messages.
+
+Longer than 300 lines because the messages of all widgets come together here.
 """
 
 import os
@@ -27,6 +29,7 @@ from longsearch.tui.widgets.key_line import KeyLine
 from longsearch.tui.widgets.query_bar import QueryBar
 from longsearch.tui.widgets.result_pane import ResultPane
 from longsearch.tui.widgets.results import Results
+from longsearch.tui.widgets.starters import Starters
 from longsearch.tui.widgets.status_line import StatusLine
 
 
@@ -207,8 +210,9 @@ class MainScreen(Screen[None]):
         self._bar.show_folders(event.folders)
 
     def on_history_read(self, event: user_data_calls.HistoryRead) -> None:
-        """Let the arrows step through the earlier queries."""
+        """Let the arrows step through the earlier queries, and offer the last ones."""
         self._bar.renew_history(event.queries)
+        self._result_pane.offer(event.queries, event.saved)
 
     def on_left_in_view(self, event: user_data_calls.LeftInView) -> None:
         """Bring back what was in view when the app was last left, unless a query was typed meanwhile."""
@@ -216,9 +220,11 @@ class MainScreen(Screen[None]):
             self._left = event.in_view
             self._bar.put(event.in_view.question, is_sent=False)
 
-    def on_asked_again(self, event: user_data_calls.AskedAgain) -> None:
-        """Ask an earlier question."""
+    def on_asked_again(self, event: user_data_calls.AskedAgain | Starters.Chosen) -> None:
+        """Ask an earlier question, or what was offered."""
         self._bar.put(event.question)
+
+    on_starters_chosen = on_asked_again
 
     def on_news_counted(self, event: user_data_calls.NewsCounted) -> None:
         """Show the news of the saved searches."""
@@ -254,10 +260,13 @@ class MainScreen(Screen[None]):
         self._bar.focus_input()
         self._calls.renew()
 
+    on_starters_left = action_query
     action_slash = action_query  # by another key, and offered elsewhere
 
     def action_select(self, step: int) -> None:
-        if not self._bar.step_history(step):  # from an empty line, the arrows step through earlier queries
+        if step > 0 and self._result_pane.is_offering and not self._bar.question.query:
+            self._result_pane.starters.focus()
+        elif not self._bar.step_history(step):  # from an empty line, the arrows step through earlier queries
             self._user_data.note_question()
             self._result_pane.list.choose()
             self._result_pane.list.move(step)

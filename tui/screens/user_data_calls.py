@@ -23,9 +23,12 @@ if TYPE_CHECKING:
 
 @dataclass
 class HistoryRead(Message):
-    """The earlier queries, newest first."""
+    """What was asked before."""
 
     queries: list[str]
+    """The earlier queries, newest first."""
+    saved: list[Saved]
+    """The saved searches."""
 
 
 @dataclass
@@ -107,8 +110,9 @@ class UserDataCalls(Widget):
 
     @work(exclusive=True, group="history")
     async def _read_history(self) -> None:
-        questions, _ = await attempt(self._user_data.history)  # the picker tells the person what is wrong
-        self.post_message(HistoryRead([question.query for question in questions or ()]))
+        questions, _ = await attempt(self._user_data.history)  # the pickers tell the person what is wrong
+        saved, _ = await attempt(self._user_data.saved)
+        self.post_message(HistoryRead([question.query for question in questions or ()], saved or []))
 
     @work
     async def _read_last_view(self) -> None:

@@ -1,6 +1,7 @@
 """The left side: a heading, and under it the results or the reason why there are none. Owns the search."""
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from textual.app import ComposeResult
@@ -12,14 +13,22 @@ from textual.widgets import Static
 
 from longsearch.engine.types.progress import IndexProgress
 from longsearch.engine.types.results import SearchResults
-from longsearch.tui.backend.backend_calls import Awaited, BackendCalls, Found, ProgressRead, Started
-from longsearch.tui.backend.interface import Backend, Question
+from longsearch.tui.backend.backend_calls import (
+    Awaited,
+    BackendCalls,
+    Found,
+    HeadingsRead,
+    ProgressRead,
+    Started,
+)
+from longsearch.tui.backend.interface import Backend, Question, Saved
 from longsearch.tui.painting import show_line
 from longsearch.tui.text import styles, wording
 from longsearch.tui.text.display import shown
 from longsearch.tui.text.highlight import NO_WORDS, highlighter
 from longsearch.tui.widgets.header_line import HeaderLine
 from longsearch.tui.widgets.results import Results
+from longsearch.tui.widgets.starters import Starters
 
 
 class ResultPane(Vertical):
@@ -35,6 +44,8 @@ class ResultPane(Vertical):
         super().__init__()
         self.list = Results(os.fspath(backend.root or ""))
         """The list of documents. It is mounted by `begin`, as `calls` are."""
+        self.starters = Starters()
+        """What to ask first, below the explanation. It is mounted by `begin`."""
         self.calls = BackendCalls(backend)
         """Asks the backend; its answers come here first."""
         self._header = HeaderLine()
@@ -57,9 +68,10 @@ class ResultPane(Vertical):
         """Say how to ask."""
         self._explain(None)
 
-    def begin(self) -> tuple[AwaitMount, AwaitMount]:
+    def begin(self) -> tuple[AwaitMount, ...]:
         """Begin to ask the backend, and mount what the first frame does not show."""
-        return self.mount(self.list, before=self._message), self.mount(self.calls)
+        mounted = self.mount(self.list, before=self._message), self._message.mount(self.starters)
+        return *mounted, self.mount(self.calls)
 
     def search(self, question: Question, wanted_path: str = "") -> None:
         """Search; the person chooses among the results anew. `wanted_path`: the file to choose if it is found."""
@@ -98,6 +110,26 @@ class ResultPane(Vertical):
         self._offline = shown(event.note)
         self._renew_explanation()
 
+    def on_headings_read(self, event: HeadingsRead) -> None:
+        """Offer headings of the documents."""
+        event.stop()
+        self.starters.headings = event.headings
+        self._renew_starters()
+
+    def offer(self, recent: Sequence[str], saved: Sequence[Saved]) -> None:
+        """Offer earlier queries, newest first, and saved searches."""
+        self.starters.recent, self.starters.saved = recent, saved
+        self._renew_starters()
+
+    def _renew_starters(self) -> None:
+        self.starters.renew()
+        self._say_why()
+
+    @property
+    def is_offering(self) -> bool:
+        """Whether the person can see what to ask first."""
+        return self.starters.display and self._message.display
+
     def on_progress_read(self, event: ProgressRead) -> None:
         """Say how far the index is; repeat a search that found nothing."""
         self._offline = shown(event.progress.problem)
@@ -127,7 +159,9 @@ class ResultPane(Vertical):
         if self._is_explained:
             progress = self.calls.progress
             nothing = self.results and wording.nothing_found(self.results, progress, self._waits)
-            self._message_text.update(Content("\n").join(nothing or welcome(progress, self._offline)))
+            self.starters.display = not self.results and bool(self.starters.option_count)
+            lines = nothing or welcome(progress, self._offline, self.starters.display)
+            self._message_text.update(Content("\n").join(lines))
 
     def mark(self, is_active: bool) -> None:
         """Light the heading of the pane that has the focus."""
@@ -144,11 +178,15 @@ _EMPTY = (
     "They are found here as soon as they are read. F3 lists every file.",
     "Or look around first: `longsearch demo` opens the app over twelve sample notes.",
 )
+_HOW = "Type what you mean, or press ↓ and Enter for one of these. F1 lists every key."
 _EXAMPLE_WIDTH = max(len(example) for example, _ in _EXAMPLES)
 
 
-def welcome(progress: IndexProgress | None, offline: str) -> list[Content | str]:
-    """Return the lines: the status of the index, and how to ask. They are made for 80 columns; longer lines wrap."""
+def welcome(progress: IndexProgress | None, offline: str, has_starters: bool = False) -> list[Content | str]:
+    """Return the lines: the status of the index, and how to ask. They are made for 80 columns; longer lines wrap.
+
+    `has_starters`: what to ask first stands below them.
+    """
     lines: list[Content | str] = [Content.styled(wording.readiness(progress), "bold")]
     if missing := wording.not_ready(progress):
         lines.append(missing)
@@ -158,6 +196,8 @@ def welcome(progress: IndexProgress | None, offline: str) -> list[Content | str]
         lines += ["", shown(progress.advice)]
     if wording.is_empty(progress):
         return [*lines, "", *(Content.styled(line, styles.MUTED) for line in _EMPTY)]
+    if has_starters:
+        return [*lines, "", Content.styled(_HOW, styles.MUTED)]
     lines += ["", Content.styled("Type what you mean, for example", styles.MUTED), ""]
     for example, meaning in _EXAMPLES:
         lines.append(
