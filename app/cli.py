@@ -71,6 +71,7 @@ COMMANDS = (
     "history",
     "saved",
     "news",
+    "restore",
     "folders",
     "move",
     "status",
@@ -128,6 +129,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         reason = f"{error.filename}: {error.strerror}" if error.filename else f"{error.strerror}"
         print(f"longsearch: {printable(reason)}", file=sys.stderr)
         return EXIT_CANNOT
+    finally:
+        _tell_what_was_mended()
+
+
+def _tell_what_was_mended() -> None:
+    """Say which of the person's own files were damaged, if any was read."""
+    user_file = sys.modules.get("longsearch.app.user_data.user_file")
+    while user_file is not None and user_file.told:
+        print(f"longsearch: {printable(user_file.told.pop(0))}", file=sys.stderr)
 
 
 def _tell_mistakes() -> None:

@@ -16,13 +16,25 @@ def load_object(path: Path) -> dict[str, Any]:
     return values if isinstance(values, dict) else {}
 
 
-def replace_object(path: Path, values: dict[str, Any]) -> None:
-    """Replace the file atomically. Only its owner can read it, as with every file of mkstemp. Raises OSError."""
+def replace_object(path: Path, values: dict[str, Any], is_durable: bool = False) -> None:
+    """Replace the file atomically. Only its owner can read it, as with every file of mkstemp. Raises OSError.
+
+    `is_durable`: once this returns, the new file outlives a power cut.
+    """
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             json.dump(values, file, indent=1)
+            if is_durable:
+                file.flush()
+                os.fsync(file.fileno())
         Path(name).replace(path)
+        if is_durable and os.name != "nt":  # Windows cannot open a folder
+            folder = os.open(path.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise

@@ -29,17 +29,17 @@ class Basket:
     """Reads and changes the file of the basket. All methods raise LongsearchError if the file cannot be used."""
 
     def __init__(self) -> None:
-        self._file = UserFile("basket.json")
+        self.file = UserFile("basket.json", _check)
 
     def content(self) -> BasketContent:
         """Return what is in the basket."""
-        known = self._file.read()
+        known = self.file.read()
         undone = known.get("undo", [])
         return BasketContent(tuple(_passages(known)), str(undone[-1].get("what", "")) if undone else "")
 
     def add(self, one: Evidence) -> bool:
         """Put a passage at the end. Returns False if it is in the basket already."""
-        with self._file.changing() as known:
+        with self.file.changing() as known:
             passages = _passages(known)
             if any(_is_same(one, other) for other in passages):
                 return False
@@ -48,7 +48,7 @@ class Basket:
 
     def remove(self, ids: Sequence[str]) -> int:
         """Remove passages. Returns how many were there."""
-        with self._file.changing() as known:
+        with self.file.changing() as known:
             passages = _passages(known)
             left = [one for one in passages if one.id not in ids]
             if len(left) < len(passages):
@@ -57,7 +57,7 @@ class Basket:
 
     def clear(self) -> int:
         """Remove everything. Returns how many passages there were."""
-        with self._file.changing() as known:
+        with self.file.changing() as known:
             n_passages = len(_passages(known))
             if n_passages:
                 _change(known, [], "clearing the basket")
@@ -65,7 +65,7 @@ class Basket:
 
     def move(self, id_: str, step: int) -> None:
         """Move a passage down (1) or up (-1), as far as there is room."""
-        with self._file.changing() as known:
+        with self.file.changing() as known:
             passages = _passages(known)
             at = next((at for at, one in enumerate(passages) if one.id == id_), None)
             if at is None or not 0 <= at + step < len(passages):
@@ -76,7 +76,7 @@ class Basket:
 
     def annotate(self, id_: str, note: str) -> None:
         """Write a note to a passage; "" removes it. Raises LongsearchError for a passage that is not there."""
-        with self._file.changing() as known:
+        with self.file.changing() as known:
             passages = _passages(known)
             if all(one.id != id_ for one in passages):
                 raise LongsearchError(f"there is no passage {id_} in the basket", "see them: longsearch basket")
@@ -86,7 +86,7 @@ class Basket:
 
     def undo(self) -> str:
         """Take the last change back. Returns it in words; "" if there was none."""
-        with self._file.changing() as known:
+        with self.file.changing() as known:
             changes = known.get("undo", [])
             if not changes:
                 return ""
@@ -117,6 +117,16 @@ def _passages(known: dict[str, Any]) -> list[Evidence]:
         return [Evidence.from_json(raw) for raw in known.get("passages", [])]
     except (ValueError, AttributeError, TypeError) as error:
         raise LongsearchError("basket.json holds something that is no passage", "mend it, or move it away") from error
+
+
+def _check(known: dict[str, Any]) -> None:
+    """Raise an error if this is no basket."""
+    _passages(known)
+    for change in known.get("undo", []):
+        if not isinstance(change["what"], str) or not isinstance(change["order"], list):
+            raise ValueError("a change that cannot be undone")
+        for raw in change["passages"]:
+            Evidence.from_json(raw)
 
 
 def _change(known: dict[str, Any], new: Sequence[Evidence], what: str) -> None:

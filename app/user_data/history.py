@@ -30,11 +30,11 @@ class History:
     """Reads and changes the file of the history. All methods raise LongsearchError if the file cannot be used."""
 
     def __init__(self) -> None:
-        self._file = UserFile("history.json")
+        self.file = UserFile("history.json", lambda known: list(known.get("queries", [])))
 
     def queries(self) -> list[PastQuery]:
         """Return the queries, newest first."""
-        rows = self._file.read().get("queries", [])
+        rows = self.file.read().get("queries", [])
         return [found for row in rows if (found := _query(row))] if isinstance(rows, list) else []
 
     def add(self, query: str, mode: SearchMode, instruction: str, root: str) -> None:
@@ -42,7 +42,7 @@ class History:
         query = query.strip()[:MAX_CHARACTERS]
         if not query or not current().history:
             return
-        with self._file.changing() as known:
+        with self.file.changing() as known:
             rows = [row for row in known.get("queries", []) if _query(row) and row["query"] != query]
             new = {
                 "query": query,
@@ -55,13 +55,15 @@ class History:
 
     def remove(self, query: str) -> None:
         """Forget one query."""
-        with self._file.changing() as known:
+        with self.file.changing() as known:
             known["queries"] = [row for row in known.get("queries", []) if _query(row) and row["query"] != query]
+        self.file.forget_versions()  # what is forgotten stands in no version
 
     def clear(self) -> int:
         """Forget all queries. Returns how many there were."""
-        with self._file.changing() as known:
+        with self.file.changing() as known:
             n_queries = len(known.pop("queries", []))
+        self.file.forget_versions()
         return n_queries
 
 

@@ -86,11 +86,11 @@ class SavedSearches:
     """Reads and changes the file of the saved searches. All methods raise LongsearchError if it cannot be used."""
 
     def __init__(self) -> None:
-        self._file = UserFile("saved.json")
+        self.file = UserFile("saved.json", _searches)
 
     def all(self) -> list[SavedSearch]:
         """Return the searches, by name."""
-        return sorted(_searches(self._file.read()), key=lambda one: one.name.casefold())
+        return sorted(_searches(self.file.read()), key=lambda one: one.name.casefold())
 
     def named(self, name: str) -> SavedSearch:
         """Return the search with this name, in any case. Raises LongsearchError if there is none."""
@@ -136,7 +136,7 @@ class SavedSearches:
 
     @contextmanager
     def _changing(self) -> Iterator[list[SavedSearch]]:
-        with self._file.changing() as known:
+        with self.file.changing() as known:
             searches = _searches(known)
             yield searches
             known["searches"] = [_row(one) for one in searches]

@@ -1,0 +1,142 @@
+"""A person's own files: versions are kept, a damaged file is set aside, and its last good version takes its place."""
+
+import errno
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from longsearch.app.cli import main
+from longsearch.app.paths import data_folder
+from longsearch.app.user_data import user_file
+from longsearch.app.user_data.basket import Basket
+from longsearch.app.user_data.history import History
+from longsearch.app.user_data.user_file import N_VERSIONS, UserFile
+from longsearch.engine.citing.evidence import Evidence
+from longsearch.engine.errors import LongsearchError
+from longsearch.engine.types.results import SearchMode
+from tests.app.test_basket_command import a_passage
+
+
+@pytest.fixture(autouse=True)
+def nothing_told(home: Path) -> None:
+    user_file.told.clear()
+
+
+def basket_of(n: int) -> list[Evidence]:
+    """Put `n` passages into the basket, one after another; return them."""
+    for number in range(n):
+        Basket().add(a_passage(number))
+    return list(Basket().content().passages)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        b"",
+        b"{",
+        b"[" * 100_000,
+        b"\0" * 500,
+        b'{"passages": 3}',
+        b'{"undo": 7}',
+        b'{"undo": [7]}',
+        b'{"undo": [{"what": "x", "order": 3, "passages": []}]}',
+        b'{"passages": [{"quote": 3}]}',
+        b'"text"',
+    ],
+)
+def test_the_last_good_version_takes_the_place_of_a_damaged_file(damage: bytes) -> None:
+    passages, path = basket_of(3), data_folder() / "basket.json"
+    path.write_bytes(damage)
+    assert list(Basket().content().passages) == passages[:2]
+    (aside,) = path.parent.glob("basket.json.damaged-*")
+    assert aside.read_bytes() == damage
+    assert len(user_file.told) == 1 and aside.name in user_file.told[0]
+    assert Basket().add(a_passage(9))
+
+
+def test_a_flipped_bit_anywhere_is_found_or_does_no_harm() -> None:
+    passages, path = basket_of(4), data_folder() / "basket.json"
+    whole, chance = path.read_bytes(), random.Random(48)
+    for _ in range(60):
+        flipped = bytearray(whole)
+        flipped[chance.randrange(len(whole))] ^= 1 << chance.randrange(8)
+        path.write_bytes(flipped)
+        assert list(Basket().content().passages) in (passages, passages[:3])
+        for aside in path.parent.glob("basket.json.damaged-*"):
+            aside.unlink()
+
+
+def test_a_change_of_a_damaged_file_goes_on_from_its_last_good_version() -> None:
+    basket_of(3)
+    (data_folder() / "basket.json").write_text("{")
+    Basket().add(a_passage(7))
+    assert len(Basket().content().passages) == 3
+
+
+def test_only_good_versions_are_kept_and_only_the_last_ones() -> None:
+    file = UserFile("x.json")
+    for number in range(N_VERSIONS + 4):
+        with file.changing() as known:
+            known["number"] = number
+    assert [file.read_version(path)["number"] for path in file.versions()] == [7, 6, 5, 4, 3]
+    assert all(path.stat().st_mode & 0o77 == 0 for path in file.versions())
+    with file.changing():
+        pass
+    assert [file.read_version(path)["number"] for path in file.versions()] == [7, 6, 5, 4, 3], "nothing changed"
+
+
+def test_what_is_forgotten_stands_in_no_version() -> None:
+    for query in ("one", "two"):
+        History().add(query, SearchMode.WORDS, "", "")
+    assert History().file.versions()
+    History().remove("one")
+    assert History().file.versions() == []
+    assert all("one" not in path.read_text() for path in data_folder().glob("history.json*"))
+
+
+def test_a_version_is_listed_and_brought_back(capsys: pytest.CaptureFixture[str]) -> None:
+    passages = basket_of(3)
+    assert main(["restore", "basket", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["versions"]
+    assert [(row["version"], row["n"]) for row in rows] == [("now", 3), ("1", 2), ("2", 1)]
+    assert main(["restore", "basket", "2"]) == 0
+    assert list(Basket().content().passages) == passages[:1]
+    assert main(["restore", "basket", "1"]) == 0
+    assert list(Basket().content().passages) == passages
+    assert main(["restore", "basket", "77"]) == 3
+
+
+def test_a_file_that_was_set_aside_and_mended_by_hand_is_brought_back(capsys: pytest.CaptureFixture[str]) -> None:
+    passages, path = basket_of(3), data_folder() / "basket.json"
+    whole = path.read_text()
+    path.write_text(whole.replace("{", "[", 1))
+    assert main(["basket"]) == 0
+    assert "basket.json was damaged and is set aside as" in capsys.readouterr().err
+    (aside,) = path.parent.glob("basket.json.damaged-*")
+    assert main(["restore"]) == 0
+    assert "damaged" in capsys.readouterr().out
+    assert main(["restore", "basket", aside.name]) == 3
+    aside.write_text(whole.replace("checksum", "sum"))
+    assert main(["restore", "basket", aside.name]) == 0
+    assert list(Basket().content().passages) == passages
+
+
+def test_nothing_to_restore_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["restore"]) == 1
+    assert "no version is kept yet" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("number", "hint"),
+    [(errno.EROFS, "permissions"), (errno.EACCES, "permissions"), (errno.ENOSPC, "make room"), (errno.EDQUOT, "quota")],
+)
+def test_the_hint_names_the_cause(monkeypatch: pytest.MonkeyPatch, number: int, hint: str) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(number, "no")
+
+    monkeypatch.setattr(user_file, "replace_object", fail)
+    with pytest.raises(LongsearchError) as caught:
+        Basket().add(a_passage(1))
+    assert hint in caught.value.hint
