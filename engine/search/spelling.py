@@ -1,7 +1,7 @@
 """Corrects the typing errors of a query by the words of the indexes that it is asked of."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import groupby
 
 from longsearch.engine.index.bm25 import pooled
@@ -9,6 +9,7 @@ from longsearch.engine.index.index import Index
 from longsearch.engine.index.lookup import Lookup, expressions
 from longsearch.engine.languages.analysis import folded
 from longsearch.engine.languages.scripts import SPACED_WORD, UNSPACED_RUN
+from longsearch.engine.languages.word_lists import is_listed
 from longsearch.engine.query_language.query import Query, in_languages, with_words
 from longsearch.engine.store import languages
 from longsearch.engine.store.segments.filter_cache import FilesVersion
@@ -25,14 +26,16 @@ _EDGE = re.compile(r"^[\W_]+|[\W_]+$")
 def corrected(indexes: Sequence[Index], query: Query, fields: frozenset[str], is_word: Callable[[str], bool]) -> str:
     """The query with the words that were meant, or "" if none was mistyped.
 
-    Words with digits, all capitals or capitals inside are names, and stay. So does what `is_word` knows.
+    Words with digits, all capitals or capitals inside are names, and stay. So does what `is_word` knows, or a list of
+    the words of a language of the indexes.
     """
     spoken = languages.joined([index.spoken for index in indexes])
     versions = tuple(index.files_version for index in indexes)
-    terms = [term.text for term in in_languages(query, spoken.codes).words if not term.is_prefix]
+    words = in_languages(query, spoken.codes).words
+    terms = [term.text for term in words if not (term.is_prefix or term.is_phrase or term.is_pattern)]
     found = {text: _kept.get((versions, text)) for text in terms}
     if new := [text for text, near in found.items() if near is None]:
-        found |= _meant(indexes, new, is_word)
+        found |= _meant(indexes, new, is_word, {*spoken.codes, "en"})
         if len(_kept) > _MOST_KEPT:
             _kept.clear()
         _kept.update({(versions, text): found[text] or "" for text in new})
@@ -41,13 +44,15 @@ def corrected(indexes: Sequence[Index], query: Query, fields: frozenset[str], is
     return "" if mended == query.text else mended
 
 
-def _meant(indexes: Sequence[Index], terms: Sequence[str], is_word: Callable[[str], bool]) -> dict[str, str]:
+def _meant(
+    indexes: Sequence[Index], terms: Sequence[str], is_word: Callable[[str], bool], codes: Collection[str]
+) -> dict[str, str]:
     """For each of these terms the word of the indexes that was meant, or ""."""
     words = {text: _EDGE.sub("", text) for text in terms}
     doubtful = [text for text, word in words.items() if _may_be_mistyped(word) and not is_word(word)]
     meant = dict.fromkeys(terms, "")
     for text, n in _n_passages_with(indexes, doubtful).items():
-        if n <= _FEW and (near := _nearest(indexes, words[text], n)):
+        if n <= _FEW and (near := _nearest(indexes, words[text], n)) and not is_listed(words[text], codes):
             meant[text] = _as_cased(near, words[text])
     return meant
 
@@ -70,12 +75,15 @@ def _nearest(indexes: Sequence[Index], word: str, n_with: int) -> str:
     for index in indexes:
         errors.update(index.backend.words_near(word, most, least))
     counts = _n_passages_with(indexes, list(errors))
-    likely = [near for near, n in counts.items() if n > 0 and n >= _TIMES_RARER * n_with]
     small = folded(word)
+    # nobody types two letters too many: "constrain" is no "contain"
+    far = {near for near in errors if errors[near] > 1 and len(small) - len(folded(near)) > 1}
+    likely = [near for near, n in counts.items() if n > 0 and n >= _TIMES_RARER * n_with and near not in far]
 
-    def unlikeliness(near: str) -> tuple[int, bool, bool, int, str]:
+    def unlikeliness(near: str) -> tuple[int, bool, bool, bool, int, str]:
         own = folded(near)
-        return errors[near], _undoubled(own) != _undoubled(small), own[0] != small[0], -counts[near], near
+        ends = own[0] != small[0], own[-1] != small[-1]
+        return errors[near], _undoubled(own) != _undoubled(small), *ends, -counts[near], near
 
     return min(likely, key=unlikeliness, default="")
 
