@@ -11,6 +11,7 @@ from longsearch.engine.query_language.fields import QUOTES, Filters
 _SIGN = r"(?P<sign>[()]|\|+|(?:(?<!-)(?P<kind>AND|OR|NOT|NEAR(?:/(?P<within>\d{1,2}))?)|&&)(?![^\s()]))"
 _BODY = r'(?:"(?P<phrase>[^"]*)(?P<closed>"?)(?:(?<=")~(?P<near>\d{1,2})(?!\w))?|(?P<word>[^\s"]+))'
 _ITEM = re.compile(rf"(?P<minus>-+)?(?:{_SIGN}|{_BODY})")
+_SCHEMES = frozenset(("mailto", "tel", "urn", "file"))  # of addresses: no fields that somebody mistyped
 _MAY_END_INSIDE = re.compile(r"[)|]")
 _NAME = r"[^\W\dA-Z_][^\WA-Z_.-]*(?:[.-][^\WA-Z_.-]+)*"
 _FIELD = re.compile(rf'(?P<minus>-)?(?P<name>{_NAME}):(?=["\w./#-]){_BODY}')
@@ -46,8 +47,11 @@ def _field(typed: re.Match[str], notes: list[str], keys: Collection[str]) -> str
     body = (typed["word"] or typed["phrase"] or "").strip()
     name = fields.name_of(typed["name"], keys)
     if not name:
-        if not body.startswith("/") and (near := fields.nearest_name(typed["name"], keys)):
-            notes.append(f"no field {typed['name']}: {near}?")
+        if not body.startswith("/") and typed["name"] not in _SCHEMES:
+            near = fields.nearest_name(typed["name"], keys)
+            notes.append(
+                f"no field {typed['name']}: {near}?" if near else f"no field {typed['name']}: searched as text"
+            )
         return ""
     problem = Filters().take(name, body, bool(typed["minus"])) if name == fields.FOLDER or is_searchable(body) else ""
     if problem:

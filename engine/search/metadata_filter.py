@@ -1,6 +1,6 @@
 """Decides which documents satisfy a query's conditions on metadata, and lists documents for a query without words.
 
-The index answers, so a filter narrows the candidates before the best are taken. Knows no words and no vectors.
+The index answers, so a filter narrows the candidates before the best are taken. Knows no vectors.
 """
 
 from collections.abc import Sequence
@@ -11,33 +11,47 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from longsearch.engine.index.index import Index
+from longsearch.engine.index.lookup import expressions
+from longsearch.engine.languages.asked_forms import asked
+from longsearch.engine.languages.written_forms import POINT
 from longsearch.engine.query_language.fields import Condition, Sort
 from longsearch.engine.search.ranking import RankedDocument
 from longsearch.engine.store import documents, metadata
-from longsearch.engine.types.results import DocumentHit
+from longsearch.engine.types.results import DocumentHit, Term
 
 Thing = TypeVar("Thing")
 
 
 def narrowed(
-    db: apsw.Connection, allowed: NDArray[np.int64] | None, conditions: Sequence[Condition]
+    index: Index, allowed: NDArray[np.int64] | None, conditions: Sequence[Condition]
 ) -> NDArray[np.int64] | None:
     """Ids of the documents in `allowed` (None: of all) that satisfy all conditions, ascending; None: all do."""
     if not conditions:
         return allowed
-    found = documents.all_ids(db) if allowed is None else allowed
+    found = documents.all_ids(index.db) if allowed is None else allowed
     for one in conditions:
         select = np.setdiff1d if one.is_excluded else np.intersect1d
-        found = select(found, _with(db, one), assume_unique=True)
+        found = select(found, _with(index, one), assume_unique=True)
     return found
 
 
-def _with(db: apsw.Connection, one: Condition) -> NDArray[np.int64]:
-    """Ids of the documents that have what the condition names, ascending."""
+def _with(index: Index, one: Condition) -> NDArray[np.int64]:
+    """Ids of the documents that have what the condition names, ascending.
+
+    If no document says that an identifier is its own, those whose text has it.
+    """
     if one.days is not None:
-        return metadata.dated(db, *one.days)
-    words = metadata.as_words(one.text)
-    return metadata.with_words(db, one.field, words.rstrip(" ") if one.is_prefix else words)
+        return metadata.dated(index.db, *one.days)
+    texts = [one.text]
+    if one.field in metadata.IDENTIFIERS:  # as it is pasted: https://doi.org/10.1000/xyz
+        texts += (form.replace(POINT, ".") for own in asked(one.text) for form in own.forms)
+    every = [metadata.as_words(text) for text in texts]
+    found = [metadata.with_words(index.db, one.field, own.rstrip(" ") if one.is_prefix else own) for own in every]
+    if one.field in metadata.IDENTIFIERS and not any(map(len, found)):
+        (match,) = expressions([Term(one.text, is_phrase=True, is_prefix=one.is_prefix)], index.spoken)
+        found.append(index.backend.documents_of(index.backend.matching(match)))
+    return np.unique(np.concatenate(found))
 
 
 def list_order(asked: Sort | None) -> Sort:

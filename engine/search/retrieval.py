@@ -41,7 +41,7 @@ def allowed_documents(
             left_out = list(languages.documents_in(index.db, file_filter.languages_excluded))
             found = found[np.isin(found, left_out, assume_unique=True, invert=True)]
         allowed = found if len(found) < index.n_documents else None
-    return narrowed(index.db, allowed, conditions)
+    return narrowed(index, allowed, conditions)
 
 
 def allowed_passages(index: Index, asked: Lookup, query: Query) -> CandidateFilter | None:

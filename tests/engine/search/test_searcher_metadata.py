@@ -137,7 +137,8 @@ def test_a_slip_is_named_and_the_text_is_searched_for_as_it_stands(store: Store)
     assert len(search(store, "apples auhtor:dean").hits) == 4
     assert search(store, "apples date:soon").note.startswith("date: takes 2021")
     assert search(store, "apples statsu:draft").note == "no field statsu: status?"
-    for text in ("10:30", "http://a.org/x", r"C:\x", "std::x", "plugin:beta", "note:x"):
+    assert search(store, "apples plugin:beta").note == "no field plugin: searched as text"
+    for text in ("10:30", "http://a.org/x", r"C:\x", "std::x", "mailto:a@b.org"):
         assert search(store, f"apples {text}").note == ""
 
 
