@@ -21,6 +21,8 @@ def reason_lines(hit: "DocumentHit") -> list[str]:
     if reason is None:
         return [_NO_REASON]
     lines = [_beside_the_line(hit, reason)]
+    if reason.weight < 1:
+        lines.append(f"The passage only points elsewhere, so its score counts {reason.weight:.1f} times.")
     if reason.words:
         lines.append(_row(0, "words", reason.by_words, _beats(reason.words_beat)))
         by_points = sorted(reason.words, key=lambda share: -(share.passage + share.document))

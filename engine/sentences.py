@@ -40,7 +40,7 @@ def cut_sentences(text: str, language: str = "en", near: Span | None = None) -> 
     first, last = near or (0, len(text))
     return [
         (start, stop)
-        for block in _blocks(text)
+        for block in cut_blocks(text)
         if block[0] < last and first < block[1]
         for start, stop in _sentences(text, *block, language or "en")
         if _has_word(text[start:stop])
@@ -51,7 +51,7 @@ def _has_word(text: str) -> bool:
     return any(map(str.isalnum, text))
 
 
-def _blocks(text: str) -> Iterator[Span]:
+def cut_blocks(text: str) -> Iterator[Span]:
     """Yield the spans of paragraphs, headings, list items and table rows."""
     lines = [match.span() for match in re.finditer(r"[^\n]+", text)]
     if not lines:

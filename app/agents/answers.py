@@ -70,6 +70,8 @@ def _from_passage(passage: PassageHit, path: str) -> Json:
         "score": round(passage.score, 4),
         "text": readable(passage.text),
     }
+    if passage.furniture:
+        found["list"] = passage.furniture
     if passage.excerpt is not None:
         start, stop = (place - passage.start for place in passage.excerpt)
         found["best_sentences"] = readable(passage.text[start:stop])

@@ -107,6 +107,7 @@ def _answer_line(answer: "Answer") -> str:
 def to_text(results: "SearchResults", width: int, explain: bool = False) -> str:
     """Return the results as text of `width` columns, without control characters."""
     from longsearch.app.paths import shown_path
+    from longsearch.engine.types.results import LIST_NAMES
     from longsearch.tui.text import wording
 
     lines = [f"({printable(results.note)})"] if results.note else []
@@ -122,12 +123,12 @@ def to_text(results: "SearchResults", width: int, explain: bool = False) -> str:
             lines.append("     " + textwrap.shorten(described, max(width, 40) - 5, placeholder="…"))
         folder = f"  ({printable(hit.folder)})" if results.folders else ""
         lines.append(f"     {printable(shown_path(hit.path))}{folder}")
-        if hit.also_at or hit.versions:
-            lines += [f"     {line}" for line in wording.same_elsewhere(hit)]
+        lines += [f"     {line}" for line in wording.same_elsewhere(hit)] if hit.also_at or hit.versions else []
         for passage in hit.passages[: 2 if number < _N_FULL else 1]:
             place = _place(hit, passage, is_ocr=passage.is_ocr) or passage.heading
             text = printable(condensed(snippet(passage).removeprefix(f"{place}\n")))
-            place = "" if place == hit.title else place  # it stands above already
+            own = "" if place == hit.title else place  # it stands above already
+            place = ", ".join(filter(None, (own, LIST_NAMES[passage.furniture])))
             lines += textwrap.wrap(
                 f"{printable(place)}: {text}" if place else text,
                 max(width, 40),
@@ -164,6 +165,7 @@ def _hit_to_json(hit: "DocumentHit") -> dict[str, Any]:
             "score": round(passage.score, 4),
             "excerpt": list(passage.excerpt) if passage.excerpt else None,
             "ocr": passage.is_ocr,
+            "list": passage.furniture or None,
         }
         for passage in hit.passages
     ]

@@ -13,18 +13,12 @@ from numpy.typing import NDArray
 
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.sentences import Span, cut_sentences
+from longsearch.engine.types.results import FURNITURE_COSTS
 
 COMMON_WEIGHT = 0.1
 """What a piece of a stop word or of a mark weighs. A content word weighs its idf, 1 to 14."""
 _WORD = re.compile(r"\w+")
-_CONTENTS_LINE = re.compile(r"(?:\.\s?){4,}\s*[\divxlc]*\s*$|\s{3,}\d{1,4}\s*$")
-_REFERENCE = re.compile(
-    r"^\s*(?:\[\d+\]|\d{1,3}\.\s+(?=[A-Z])).*\b(?:1[89]|20)\d\d\b|"
-    r"\b(?:doi:|doi\.org/|arXiv:|ISBN|In Proc(?:eedings|\.)|pp\.\s*\d+|vol\.\s*\d+\s*,)|"
-    r"^[A-Z][\w'’-]+,\s(?:[A-Z]\.[\s,]*)+.*\(?(?:1[89]|20)\d\d\)?"
-)
-_PAGE_NUMBER = re.compile(r"^\s*(?:page|seite|p\.)?\s*[\divxlc]{1,6}(?:\s*(?:/|of|von|de)\s*\d+)?\s*$", re.IGNORECASE)
-_FURNITURE_COSTS = 0.3  # as much as lies between a sentence on the subject and one on another
+_PAGE_NUMBER = re.compile(r"\s*(?:page|seite|p\.)?\s*[\divxlc]{1,6}(?:\s*(?:/|of|von|de)\s*\d+)?\s*$", re.IGNORECASE)
 _LEADS_ON = re.compile(r"[:：]\s*$")
 _ENDED = re.compile(r"[.!?…。！？؟।॥።][\"'”’»)\]」』）]*\s*$")
 _HEADING_WORDS = 12
@@ -97,16 +91,19 @@ class Asked:
         weights = np.array([idf.get(word, 0.0) / pieces[word] ** 0.5 + COMMON_WEIGHT for word in of], np.float32)
         return cls(table, table.rows(tokens.ids), weights / weights.sum())
 
-    def choose(self, passages: Sequence[tuple[str, str]]) -> list[Choice | None]:
+    def choose(
+        self, passages: Sequence[tuple[str, str]], furniture: Sequence[Sequence[Span]] | None = None
+    ) -> list[Choice | None]:
         """Return the best sentence of each passage, given as (text, language); None for one without words.
 
-        A sentence that ends with a colon and a heading bring the sentence after them.
+        `furniture`: the parts of each passage that only point elsewhere. A sentence that ends with a colon and a
+        heading bring the sentence after them.
         """
         cut = [_cut(self.table, text, language) for text, language in passages]
         scores = iter(self._scores([own.ids for own in cut], [n for own in cut for n in own.lengths]))
         return [
-            best_of(text, own.sentences, list(islice(scores, len(own.sentences))))
-            for (text, _), own in zip(passages, cut, strict=True)
+            best_of(text, own.sentences, list(islice(scores, len(own.sentences))), parts)
+            for (text, _), own, parts in zip(passages, cut, furniture or [()] * len(passages), strict=True)
         ]
 
     def _scores(self, ids: Sequence[NDArray[np.int64]], lengths: Sequence[int]) -> list[float]:
@@ -147,15 +144,21 @@ def _cut(table: Table, text: str, language: str) -> _Cut:
     return _Cut(sentences, np.fromiter(chain.from_iterable(pieces), np.int64), list(map(len, pieces)))
 
 
-def best_of(text: str, spans: Sequence[Span], scores: Sequence[float]) -> Choice | None:
-    """Choose the sentence with the highest score, and the one after it if it leads on; None without sentences."""
+def best_of(text: str, spans: Sequence[Span], scores: Sequence[float], furniture: Sequence[Span] = ()) -> Choice | None:
+    """Choose the sentence with the highest score, and the one after it if it leads on; None without sentences.
+
+    `furniture`: the parts of the text that only point elsewhere. A sentence in one of them costs, and so does a page
+    number.
+    """
     if not spans:
         return None
     number, highest = 0, float("-inf")
     for at in sorted(range(len(scores)), key=lambda at: -scores[at]):
         if scores[at] <= highest:
             break  # what furnishes a page only costs, so no further one can be better
-        weighed = scores[at] - _FURNITURE_COSTS * is_furniture(text[slice(*spans[at])])
+        first, last = spans[at]
+        is_furniture = any(start < last and first < stop for start, stop in furniture)
+        weighed = scores[at] - FURNITURE_COSTS * (is_furniture or _PAGE_NUMBER.match(text[first:last]) is not None)
         if weighed > highest:
             number, highest = at, weighed
     start, stop = spans[number]
@@ -181,9 +184,3 @@ def leads_on(sentence: str) -> bool:
     if _LEADS_ON.search(sentence):
         return True
     return not _ENDED.search(sentence) and "\t" not in sentence and 0 < len(sentence.split()) < _HEADING_WORDS
-
-
-@lru_cache(2048)
-def is_furniture(sentence: str) -> bool:
-    """Whether a sentence is a line of a table of contents, an entry of a list of references, or a page number."""
-    return any(pattern.search(sentence) for pattern in (_PAGE_NUMBER, _CONTENTS_LINE, _REFERENCE))

@@ -1,5 +1,6 @@
 """An open index: all that a search asks of it, at one moment. Make one with `open_index`."""
 
+import json
 import os
 from functools import cached_property
 from pathlib import Path
@@ -102,6 +103,27 @@ class Index:
     def newest_headings(self, n_documents: int) -> list[list[str]]:
         """The headings of the documents that were added last, as texts, without the document's title."""
         return reports.newest_headings(self.db, n_documents)
+
+    def is_furniture(
+        self, document_ids: NDArray[np.int64], passage_ids: NDArray[np.int64], nearest: NDArray[np.float64]
+    ) -> NDArray[np.bool_]:
+        """(n,): whether each of these passages (n,), ascending, which are of these documents, only points elsewhere.
+
+        One that holds some text beside a list does so if its nearest excerpt is in the list: `nearest` (n,) says where
+        that begins, in characters from the passage's start; NaN if nothing is known.
+        """
+        sql = (
+            "SELECT furniture FROM contents INDEXED BY contents_by_furniture"
+            " WHERE id IN (SELECT value FROM json_each(?)) AND furniture IS NOT '[]'"
+        )
+        found = np.zeros(len(passage_ids), np.bool_)
+        for (packed,) in self.db.execute(sql, (json.dumps(document_ids.tolist()),)):
+            for *_, first, last, shared in json.loads(packed or "[]"):
+                found[slice(*np.searchsorted(passage_ids, (first, last + 1)))] = True
+                for id_, start, stop in shared:
+                    place = slice(*np.searchsorted(passage_ids, (id_, id_ + 1)))
+                    found[place] |= (start <= nearest[place]) & (nearest[place] < stop)
+        return found
 
     def text(self, document_id: int) -> DocumentText:
         """The whole document."""

@@ -33,6 +33,8 @@ class Parts:
     found: Candidates
     near: Cosines | None
     """None in a search by words."""
+    weights: Points
+    """(n,): what the score of each candidate is multiplied by."""
 
 
 def with_reasons(ranked: Sequence[RankedDocument], parts: Parts) -> list[RankedDocument]:
@@ -42,10 +44,10 @@ def with_reasons(ranked: Sequence[RankedDocument], parts: Parts) -> list[RankedD
     best = np.array([document.passages[0][0] for document in ranked], np.int64)
     places = np.searchsorted(parts.found.ids, best)
     words: list[tuple[WordShare, ...]] = [()] * len(ranked) if parts.words is None else _by_words(parts, places)
-    meaning = [() if parts.near is None else _by_meaning(parts.near, parts.mode, place) for place in places.tolist()]
+    meaning = [() if parts.near is None else _by_meaning(parts, parts.near, place) for place in places.tolist()]
     return [
-        replace(document, reason=Reason(by_words, near))
-        for document, by_words, near in zip(ranked, words, meaning, strict=True)
+        replace(document, reason=Reason(by_words, near, weight=weight))
+        for document, by_words, near, weight in zip(ranked, words, meaning, parts.weights[places].tolist(), strict=True)
     ]
 
 
@@ -57,6 +59,7 @@ def _by_words(parts: Parts, places: NDArray[np.intp]) -> list[tuple[WordShare, .
     if parts.mode is SearchMode.HYBRID:
         weight = both(trust(parts.words.statistics.known_words), 0.0)
         of_passages, of_documents = weight * of_passages, weight * of_documents
+    of_passages, of_documents = parts.weights[places] * of_passages, parts.weights[places] * of_documents
     names = list(map(as_typed, parts.terms))
     n_with = parts.words.statistics.n_passages_with
     return [
@@ -86,7 +89,7 @@ def _of_documents(parts: Parts, words: QueryWords, places: NDArray[np.intp]) -> 
     return words_in_document(0 * each, each)
 
 
-def _by_meaning(near: Cosines, mode: SearchMode, place: int) -> tuple[MeaningShare, ...]:
+def _by_meaning(parts: Parts, near: Cosines, place: int) -> tuple[MeaningShare, ...]:
     """The points of each vector, as `retrieval.by_meaning` weighs them; () for a passage without a vector."""
     passage, excerpt, document = (float(part[place]) for part in (near.passages, near.excerpts, near.documents))
     if np.isnan(passage):
@@ -98,7 +101,7 @@ def _by_meaning(near: Cosines, mode: SearchMode, place: int) -> tuple[MeaningSha
     if not np.isnan(document):
         own = {name: in_document(part, 0.0) for name, part in own.items()} | {"document": in_document(0.0, document)}
     total = sum(own.values())
-    scale = 0.0 if total <= 0 else min(1.0, 1 / total)  # a score is between 0 and 1
+    scale = 0.0 if total <= 0 else min(1.0, 1 / total) * parts.weights[place]  # a score is between 0 and 1
     cosines = {"passage": passage, "excerpt": excerpt, "document": document}
-    weighed = {name: both(0.0, part) if mode is SearchMode.HYBRID else part for name, part in own.items()}
+    weighed = {name: both(0.0, part) if parts.mode is SearchMode.HYBRID else part for name, part in own.items()}
     return tuple(MeaningShare(name, cosines[name], scale * points) for name, points in weighed.items())

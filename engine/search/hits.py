@@ -75,7 +75,9 @@ def _passages(
     choices: list[Choice | None] = [None] * len(given)
     if asked is not None:
         chosen = _chosen(ranked)
-        for number, choice in zip(chosen, asked.choose([given[number] for number in chosen]), strict=True):
+        places = [(outlines[one.document_id], span) for one in ranked for span in spans[one.document_id]]
+        parts = [outline.furniture_in(*span) for outline, span in (places[number] for number in chosen)]
+        for number, choice in zip(chosen, asked.choose([given[number] for number in chosen], parts), strict=True):
             choices[number] = choice
     left = iter(zip(given, choices, strict=True))
     for one in ranked:
@@ -116,6 +118,7 @@ def placed(span: tuple[int, int], text: str, score: float, outline: Outline, cho
         label_of(outline.page_labels, page),
         len(outline.page_labels),
         None if choice is None else choice.score,
+        furniture=next((part.kind for part in outline.furniture if part.fills(start, stop)), ""),
     )
 
 

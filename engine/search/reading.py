@@ -55,7 +55,8 @@ def read_answers(indexes: Sequence[Index], results: SearchResults, query: str, r
 
     A passage in a language that the reader does not know stays as it was.
     """
-    best = [answer for answer in results.answers(_N_READ) if answer.hit.language in _LANGUAGES]
+    found = [answer for answer in results.answers(_N_READ) if answer.hit.language in _LANGUAGES]
+    best = [answer for answer in found if not answer.passage.furniture] or found
     readings = reader.read(query, [(answer.passage.text, answer.hit.language) for answer in best])
     outlines = _outlines(indexes, best)
     read = {
@@ -80,7 +81,8 @@ def _outlines(indexes: Sequence[Index], best: Sequence[Answer]) -> dict[tuple[st
 
 def _passage(passage: PassageHit, reading: Reading, outline: Outline) -> PassageHit:
     """The passage at the sentence that the reader chose, with its probability."""
-    choice = best_of(passage.text, reading.sentences, reading.scores.tolist())
+    furniture = outline.furniture_in(passage.start, passage.stop)
+    choice = best_of(passage.text, reading.sentences, reading.scores.tolist(), furniture)
     if choice is None:
         return passage
     hit = placed((passage.start, passage.stop), passage.text, passage.score, outline, choice)

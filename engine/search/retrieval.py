@@ -125,18 +125,21 @@ class Cosines:
     """(n,): of each passage's document; NaN if that has one passage only (see `in_document`)."""
     excerpt_weight: float
     """See `fusion.with_excerpt`."""
+    starts: Scores
+    """(n,): where the nearest excerpt begins, in characters from the start of the passage; NaN without excerpts."""
 
 
 def cosines(index: Index, vector: Vectors, found: Candidates) -> Cosines:
     """The cosines of passages, nearest excerpts and documents."""
-    of_excerpts: Scores = np.full(len(found.ids), np.nan)
-    ids, highest = excerpts.highest(index.db, vector, found.ids.tolist())
-    of_excerpts[np.searchsorted(found.ids, ids)] = highest
+    of_excerpts, starts = np.full((2, len(found.ids)), np.nan)
+    ids, firsts, highest = excerpts.highest(index.db, vector, found.ids.tolist())
+    places = np.searchsorted(found.ids, ids)
+    of_excerpts[places], starts[places] = highest, firsts
     of_documents: Scores = np.full(len(found.document_ids), np.nan)
     longer = found.document_ids[found.lengths > 1]
     whole = index.backend.cosines(Kind.DOCUMENTS, longer.tolist(), vector)
     of_documents[np.searchsorted(found.document_ids, list(whole))] = list(whole.values())
-    return Cosines(found.cosines, of_excerpts, of_documents[found.documents], index.excerpt_weight)
+    return Cosines(found.cosines, of_excerpts, of_documents[found.documents], index.excerpt_weight, starts)
 
 
 def by_meaning(near: Cosines) -> Scores:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from longsearch.engine.errors import StoreError
 from longsearch.engine.printable import printable
 from longsearch.engine.store import languages, texts
-from longsearch.engine.store.records import Outline, PassageRow
+from longsearch.engine.store.records import FurniturePart, Outline, PassageRow
 from longsearch.engine.types.documents import DocumentText, Heading, Passage
 
 
@@ -256,15 +256,16 @@ def outline(db: apsw.Connection, document_id: int) -> Outline:
 def outlines(db: apsw.Connection, document_ids: Sequence[int]) -> dict[int, Outline]:
     """The title, headings, language and pages of each of these documents."""
     sql = (
-        "SELECT id, title, headings, coalesce(language, ''), page_starts, page_labels, ocr_pages, n_chars FROM contents"
-        " WHERE id IN (SELECT value FROM json_each(?))"
+        "SELECT id, title, headings, coalesce(language, ''), page_starts, page_labels, ocr_pages,"
+        " coalesce(furniture, '[]'), n_chars FROM contents WHERE id IN (SELECT value FROM json_each(?))"
     )
     found: dict[int, Outline] = {}
     for id_, title, headings, language, *pages, end in db.execute(sql, (json.dumps(list(document_ids)),)):
-        starts, labels, from_ocr = map(json.loads, pages)
+        starts, labels, from_ocr, parts = map(json.loads, pages)
         spans = tuple(pairwise([*starts, end]))
         ocr_spans = tuple(spans[page - 1] for page in from_ocr)
-        found[id_] = Outline(title, _headings(headings), language, tuple(starts), tuple(labels), ocr_spans)
+        furniture = tuple(FurniturePart(*part) for part in parts)
+        found[id_] = Outline(title, _headings(headings), language, tuple(starts), tuple(labels), ocr_spans, furniture)
     return found
 
 

@@ -75,10 +75,12 @@ def nearest(db: apsw.Connection, query: Vectors, passage_ids: Sequence[int]) -> 
     return {id_: Nearest(start, stop if stop > 0 else None, cosine) for id_, start, stop, cosine in found}
 
 
-def highest(db: apsw.Connection, query: Vectors, passage_ids: Sequence[int]) -> tuple[NDArray[np.int64], Vectors]:
-    """(ids, ascending, of those of these passages that have excerpts, the cosines of their nearest excerpts)."""
-    ids, _, _, cosines = _nearest(db, query, passage_ids)
-    return ids, cosines
+def highest(
+    db: apsw.Connection, query: Vectors, passage_ids: Sequence[int]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], Vectors]:
+    """(ids, ascending, of those of these passages that have excerpts, where the nearest begin, their cosines)."""
+    ids, starts, _, cosines = _nearest(db, query, passage_ids)
+    return ids, starts, cosines
 
 
 def _nearest(

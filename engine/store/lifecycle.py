@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import apsw
 
 from longsearch.engine.languages.detection import language_of
-from longsearch.engine.store import documents, files, keywords, languages, metadata, texts, vectors
+from longsearch.engine.store import documents, files, furniture, keywords, languages, metadata, texts, vectors
 from longsearch.engine.store.embedding import resuming
 from longsearch.engine.store.records import FileStamp, SavedState
 from longsearch.engine.types.documents import DocumentText, MetadataValue, Passage
@@ -44,6 +44,7 @@ def put_document(
     metadata.put(db, document_id, document.metadata)
     documents.set_names(db, document_id, [file.path], metadata.identifiers(db, document_id))
     keywords.add(db, document_id, document.text, passages)
+    furniture.put(db, document_id, document.text, passages)
     vectors.begin(db, document_id, len(passages))
     if saved is not None:
         resuming.inherit(db, saved, document_id)
@@ -122,6 +123,11 @@ def index_words_again(db: apsw.Connection, document_id: int) -> None:
     documents.set_names(db, document_id, paths, metadata.identifiers(db, document_id))
     keywords.remove(db, documents.passage_ids(db, document_id))
     keywords.add(db, document_id, text, documents.passages(db, document_id))
+
+
+def find_furniture(db: apsw.Connection, document_id: int) -> None:
+    """Look for lists of references and the like in a document that an older longsearch stored."""
+    furniture.put(db, document_id, documents.text(db, document_id).text, documents.passages(db, document_id))
 
 
 def _remove(db: apsw.Connection, document_id: int) -> None:

@@ -1,6 +1,7 @@
 """Dataclasses that the store takes and returns, besides those of `engine.types`. Knows no SQL."""
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from longsearch.engine.types.documents import Heading, WithPlaces
 
@@ -76,6 +77,24 @@ class PassageRow:
     page: int | None
 
 
+class FurniturePart(NamedTuple):
+    """A part of a document that only points elsewhere, such as a list of references."""
+
+    start: int
+    stop: int
+    kind: str
+    """The value of an `engine.furniture.Furniture`."""
+    first: int = 0
+    last: int = -1
+    """Ids of the first and the last of the passages that it fills; `last` is lower if it fills none."""
+    shared: tuple[tuple[int, int, int], ...] = ()
+    """(id, start, stop) of each other passage that holds some of it, as offsets in the passage."""
+
+    def fills(self, start: int, stop: int) -> bool:
+        """Whether most of a span is of this part."""
+        return 2 * (min(stop, self.stop) - max(start, self.start)) > stop - start
+
+
 @dataclass(frozen=True, slots=True)
 class Outline(WithPlaces):
     """A document's title, headings, language and pages, which a hit shows beside its passages."""
@@ -90,3 +109,11 @@ class Outline(WithPlaces):
     """The printed number of each page; () without such numbers."""
     ocr_spans: tuple[tuple[int, int], ...] = ()
     """(start, stop) of each page whose text is from OCR."""
+    furniture: tuple[FurniturePart, ...] = ()
+    """The parts that only point elsewhere."""
+
+    def furniture_in(self, start: int, stop: int) -> list[tuple[int, int]]:
+        """The parts of a span that only point elsewhere, as offsets in it."""
+        return [
+            (one.start - start, one.stop - start) for one in self.furniture if one.start < stop and start < one.stop
+        ]

@@ -266,7 +266,14 @@ CREATE INDEX contents_by_words_version ON contents (words_version);
 ALTER TABLE contents ADD COLUMN names TEXT NOT NULL DEFAULT '[[], []]';
 """
 
-MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3, _V4, _V5, _V6, _V7, _V8, _V9, _V10, _V11, _V12, _V13, _V14, _V15)
+_V16 = """
+-- The parts of a document that only point elsewhere, as JSON (see `store.furniture`). NULL: not looked for yet.
+ALTER TABLE contents ADD COLUMN furniture TEXT;
+-- A search asks for those of 200 documents: their rows are long, the rows of this index are not.
+CREATE INDEX contents_by_furniture ON contents (id, furniture) WHERE furniture IS NOT '[]';
+"""
+
+MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3, _V4, _V5, _V6, _V7, _V8, _V9, _V10, _V11, _V12, _V13, _V14, _V15, _V16)
 """Append only: a script that has been released is never edited."""
 
 

@@ -5,7 +5,7 @@ Every method is one transaction. Reads no indexed file: the caller passes its te
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from longsearch.engine.store import documents, files, languages, lifecycle, metadata, reports
+from longsearch.engine.store import documents, files, furniture, languages, lifecycle, metadata, reports
 from longsearch.engine.store.embedding import resuming
 from longsearch.engine.store.embedding.vector_writer import VectorWriter
 from longsearch.engine.store.records import FileStamp, KnownFile, SavedState
@@ -162,13 +162,20 @@ class Store(VectorWriter):
                 lifecycle.settle(db, document_id)
 
     def index_words_again(self) -> bool:
-        """Index the words of one document as it is done now. Return False if an older longsearch left none to do."""
+        """Index the words of one document as it is done now, or look for its lists of references and the like.
+
+        Return False if an older longsearch left none to do.
+        """
         with self.reading() as db:
-            document_id = languages.next_unsettled(db)
-        if document_id is not None:
-            with self.changing() as db:
-                lifecycle.index_words_again(db, document_id)
-        return document_id is not None
+            with_old_words, not_looked_at = languages.next_unsettled(db), furniture.next_unknown(db)
+        if with_old_words is None and not_looked_at is None:
+            return False
+        with self.changing() as db:
+            if with_old_words is not None:
+                lifecycle.index_words_again(db, with_old_words)
+            elif not_looked_at is not None:
+                lifecycle.find_furniture(db, not_looked_at)
+        return True
 
     def set_activity(self, text: str, tokens_per_s: float = 0.0) -> None:
         """Tell all processes what this one is doing; "" for nothing."""

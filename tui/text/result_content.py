@@ -8,7 +8,7 @@ from textual.content import Content
 
 from longsearch.engine.places import place_name
 from longsearch.engine.printable import condensed
-from longsearch.engine.types.results import DocumentHit
+from longsearch.engine.types.results import LIST_NAMES, DocumentHit
 from longsearch.tui.text import styles
 from longsearch.tui.text.display import clip, shorten_middle, shown
 from longsearch.tui.text.highlight import Highlighter
@@ -57,6 +57,8 @@ def _path_line(hit: DocumentHit, root: str, width: int) -> Content:
     where = [shown(hit.date)] if hit.date else []
     if hit.passages and (place := _place(hit, width)):
         where.append(place)
+    if hit.passages and (name := LIST_NAMES[hit.passages[0].furniture]):
+        where.append(name)
     end = _fitting(where, width - _LEAST_PATH - 1)
     room = width - cell_len(end) - 1
     folder = "" if root else shown(hit.folder)

@@ -54,6 +54,8 @@ def test_an_older_index_finds_parts_of_code_names_after_its_words_are_indexed_ag
             db.execute("DROP INDEX contents_by_words_version")
             db.execute("ALTER TABLE contents DROP COLUMN words_version")
             db.execute("ALTER TABLE contents DROP COLUMN names")
+            db.execute("DROP INDEX contents_by_furniture")
+            db.execute("ALTER TABLE contents DROP COLUMN furniture")
             db.pragma("user_version", 11)
     with open_store(path) as store:
         assert found(store, "getUserName") == ["code.md"]

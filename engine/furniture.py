@@ -1,0 +1,231 @@
+"""Recognises the parts of a text that only point elsewhere: lists of references, contents, indexes.
+
+They hold the words of a query, and never its answer. Pure: knows text alone.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+
+from longsearch.engine.sentences import Span, cut_blocks
+
+
+class Furniture(StrEnum):
+    """What a part of a text is that only points elsewhere."""
+
+    CONTENTS = "contents"
+    """A table of contents."""
+    REFERENCES = "references"
+    """A list of references."""
+    INDEX = "index"
+    """The words at the end of a book, with their pages."""
+
+
+_UPPER = "A-ZÀ-ÖØ-ÞĀ-ŽΑ-ΩА-ЯЁ"
+_YEARS = r"(?:1[5-9]|20)\d\d\s?[-–]\s?(?:\d\d)?\d\d\b"
+_PUBLISHED = (
+    r"(?<![\w.])(?:pp?|S|vol|Vol|no|Bd|Hrsg|Hg|eds?|Eds?|Aufl|éd|dir|coord|núm|num|Jg|H|С|с|Т|Вып|изд|Изд|Nr|ss|sv|"
+    r"uppl|red)\.(?!\w)|doi|DOI|arXiv|ISBN|ISSN|n\.d\.|et al|// (?=[А-Я])|№|nº|"
+    r"\[[JMCDRN](?:/OL)?\]|第\s?\d+\s?[巻卷期号]|"
+    r"(?:[Pp]roceedings|Journal|Transactions|Annals|Bulletin|Conference|Advances|Review|Letters) (?:of|in)\b|"
+    r"\b(?:Press|Verlag|Publishers|[Pp]reprint|Zeitschrift|Revue|Revista|Rivista|Journal|Springer|Elsevier|Wiley|CoRR|"
+    r"ACM|IEEE|AAAI|Retrieved|Accessed|Abgerufen|Zugriff|Consulté)\b|出版社|学报|論文"
+)
+# What entries of references have in common, and how much each says. An entry has a year and two of the other kinds. Of
+# 128 passages of references of five papers 112 are recognised, of 371 others of these papers none, and 8 of 16,820 of
+# encyclopaedias.
+_YEAR = re.compile(r"(?:^|[(\[,.;:–-]\s*)(?:1[5-9]|20)\d\d[a-z]?(?:\)|[.,;:](?!\d)|\s*$)", re.MULTILINE)
+_MARKS = {
+    "numbers": ((3.0, re.compile(r"^\s*[-*•]?\s*(?:\[\d{1,3}\]|\[[A-Z][A-Za-z+]{1,6}\d\d[a-z]?\])\s", re.MULTILINE)),),
+    "authors": (
+        (1.0, re.compile(rf"(?<![^\W\d_])[{_UPPER}]\.(?=\s*[,;&:(‐–-]|\s+(?:[{_UPPER}]|and |und |et |y |e )|\s*$)")),
+        (
+            0.5,
+            re.compile(rf"(?:[{_UPPER}][\w'’.-]+ ){{1,2}}[{_UPPER}][\w'’-]+,(?= (?:and |und |et |y |e )?[{_UPPER}])"),
+        ),
+    ),
+    "pages": (
+        (1.0, re.compile(rf"(?<![\d.-])(?!{_YEARS})\d{{1,4}}\s?[-‐–—]{{1,2}}\s?\d{{1,4}}(?![\d-])")),
+        (2.0, re.compile(r"(?<!\w)\d{1,3}\s?\(\d{1,3}\)[:,.]|\d{4};\d{1,4}[:(]")),
+    ),
+    "addresses": ((1.0, re.compile(r"https?://")),),
+    "publishers": ((2.0, re.compile(_PUBLISHED)),),
+}
+_LEAST_KINDS = 2
+_FOR_LOWER = 6.0
+_LEAST_DENSITY = 2.2  # of marks in a hundred characters
+_LOWER_IN_PART, _LOWER_IN_ENTRY, _LOWER_IN_PROSE = 0.6, 0.66, 0.75  # the share of words that begin with a small letter
+_CITATION = re.compile(r"[(\[][^()\[\]]*[^\W\d_][^()\[\]]*,? ?(?:1[5-9]|20)\d\d[a-z]?[)\]]")  # in prose: (Lee, 2020)
+_DATE = re.compile(r"(?!Vol)[A-ZÀ-Þ][\w.]+ \d{1,2}, \d{4}|\d{1,2}\.? [A-ZÀ-Þa-zß-ÿ]+\.? \d{4}")
+_ADDRESS = re.compile(r"\]?\(?(?:https?://|www\.)\S+")
+_WORD = re.compile(r"[^\W_]+")
+_SHORTEST_ENTRY, _COUNTED_FROM = 25, 40  # characters
+
+_NUMBER = r"\d{1,4}(?:\s?[-–]\s?\d{1,4})?(?:\s?ff?\.?|n)?"
+_LEADERS = re.compile(r"(?:[.·]\s?){4}\s*[\divxlcIVXLC]{1,6}$|…\s*[\divxlc]{1,6}$")
+_PAGE = re.compile(r"(?:^|[\s.,|…·])(\d{1,4})$|[\s.,|…·][ivxlc]{1,7}$")
+_END = 24  # characters of a line in which its page is looked for
+_OUTLINE = re.compile(r"\s*(?:[-*+•]\s+)?(?:\d{1,2}|[A-Z])(?:\.\d{1,2}){1,3}\.?\s+\S")
+_CHAPTER = re.compile(r"\s*(?:[-*+•]\s+)?(?:\d{1,2}|[A-Z]|[IVX]{1,5}|§\s?\d+)[.)]?\s+\S")
+_LINK = re.compile(r"\s*(?:[-*+•]|\d{1,2}\.)\s+\[[^\]]+\]\(#[^)]*\)\s*$")
+_INDEXED = re.compile(rf"\s*[^\W\d_].{{0,70}}?(?:,|\s)\s*{_NUMBER}(?:[,;]\s*{_NUMBER})*[.;,]?\s*$")
+_SEVERAL = re.compile(rf"{_NUMBER}[,;]\s*{_NUMBER}[.;,]?\s*$")
+_ENDED = re.compile(r"(?<! f)(?<!ff)[.!?。！？:;,]\s*$")
+_LONGEST_LINE = 120
+_HEADS_CONTENTS = re.compile(
+    r"\W*(?:table of contents|inhaltsverzeichnis|inhaltsübersicht|table des matières|sommaire|índice(?: general)?|"
+    r"sumário|tabla de contenidos?|indice|sommario|inhoudsopgave|innehållsförteckning|indholdsfortegnelse|"
+    r"innholdsfortegnelse|sisällysluettelo|spis treści|obsah|tartalomjegyzék|оглавление|содержание|зміст|içindekiler|"
+    r"目\s?次|目\s?[录錄]|차례|목차|المحتويات|תוכן העניינים)\W*$",
+    re.IGNORECASE,
+)
+_MAY_HEAD_CONTENTS = re.compile(r"\W*(?:contents|inhalt|inhoud|innehåll|indhold|innhold|sisällys)\W*$", re.IGNORECASE)
+_LEAST_SHARE = 0.6  # of a passage that is all furniture
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line that is not empty."""
+
+    start: int
+    stop: int
+    text: str
+    page: int | None
+    """The number at its end, or None. Roman numbers are 0."""
+    has_leaders: bool
+    """Whether dots lead to that number."""
+
+
+def kind_of(text: str, parts: Sequence[tuple[Span, Furniture]]) -> Furniture | None:
+    """Return what a passage is if it only points elsewhere; None if most of it does not.
+
+    `parts`: those that `furniture_in` finds in it. Without any, many short pieces may be references all the same.
+    """
+    sizes: dict[Furniture, int] = {}
+    for (start, stop), kind in parts:
+        sizes[kind] = sizes.get(kind, 0) + stop - start
+    if sum(sizes.values()) >= _LEAST_SHARE * len(text.strip()):
+        return max(sizes, key=lambda kind: sizes[kind], default=None)
+    return Furniture.REFERENCES if _entry_marks(text) >= _LEAST_KINDS else None
+
+
+def furniture_in(text: str) -> list[tuple[Span, Furniture]]:
+    """Return the parts of a text that only point elsewhere, in order, as ((start, stop), what it is)."""
+    listed = list(_listed(text))
+    entries = [span for span in _references(text) if not any(a < span[1] and span[0] < b for (a, b), _ in listed)]
+    return sorted([*listed, *((span, Furniture.REFERENCES) for span in entries)])
+
+
+def _references(text: str) -> list[Span]:
+    """The entries of references, and what stands between two of them."""
+    blocks = list(cut_blocks(text))
+    n_kinds = [_entry_marks(text[slice(*span)]) for span in blocks]
+    lower = [_lower_share(text[slice(*span)]) for span in blocks]
+    is_sure = [n >= _LEAST_KINDS for n in n_kinds]
+    is_entry = list(is_sure)
+    for numbers in (range(len(blocks)), range(len(blocks) - 1, -1, -1)):
+        for before, number in pairwise(numbers):  # beside an entry, less will do
+            is_part = is_sure[before] and lower[number] < _LOWER_IN_PART and _size(blocks[number]) >= _SHORTEST_ENTRY
+            is_entry[number] |= is_part or (is_entry[before] and n_kinds[number] > 0)
+    for number in range(1, len(blocks) - 1):
+        stands_between = is_entry[number - 1] and is_entry[number + 1]
+        is_entry[number] |= stands_between and lower[number] <= _LOWER_IN_PROSE
+    return [span for span, one in zip(blocks, is_entry, strict=True) if one]
+
+
+def _size(span: Span) -> int:
+    return span[1] - span[0]
+
+
+def _entry_marks(block: str) -> int:
+    """The kinds of marks by which a block is an entry of references; 0 if it is none."""
+    if len(block) < _SHORTEST_ENTRY or _is_row(block) or (lower := _lower_share(block)) > _LOWER_IN_ENTRY:
+        return 0
+    plain = _DATE.sub("", _CITATION.sub("", block))
+    n_years = len(_YEAR.findall(plain))
+    found = {kind: sum(weight * len(mark.findall(plain)) for weight, mark in marks) for kind, marks in _MARKS.items()}
+    total = 2 * n_years + sum(found.values())
+    least = (_LEAST_DENSITY + _FOR_LOWER * max(lower - 0.4, 0)) / 100 * max(len(plain), _COUNTED_FROM)
+    return sum(map(bool, found.values())) if total >= least and (n_years or found["numbers"]) else 0
+
+
+def _is_row(line: str) -> bool:
+    """Whether a line is one of a table."""
+    return line.count("\t") > 2 or line.count("|") > 1
+
+
+def _lower_share(block: str) -> float:
+    words = _WORD.findall(_ADDRESS.sub("", block))
+    return sum(word[0].islower() for word in words) / len(words) if words else 0.0
+
+
+def _listed(text: str) -> Iterator[tuple[Span, Furniture]]:
+    """Yield tables of contents and indexes."""
+    run: list[_Line] = []
+    for line in [*_lines(text), None]:
+        if line is not None and _may_be_listed(line):
+            run.append(line)
+            continue
+        while run and (kind := _kind_of_run(run)) is None:
+            run = run[1:] if len(run) > 1 and _heads(run[1]) else []
+        if run and kind:
+            yield (run[0].start, run[-1].stop), kind
+        run = []
+
+
+def _lines(text: str) -> Iterator[_Line]:
+    start = 0
+    for line in text.split("\n"):
+        if line and not line.isspace():
+            end = line.rstrip(" \t|")[-_END:]
+            number = _PAGE.search(end)
+            page = None if number is None else int(number[1] or 0)
+            yield _Line(start, start + len(line), line, page, number is not None and bool(_LEADERS.search(end)))
+        start += len(line) + 1
+
+
+def _may_be_listed(line: _Line) -> bool:
+    """Whether a line may be one of contents or of an index: it is short, and does not end as a sentence does."""
+    if line.has_leaders:
+        return True
+    if len(line.text) > _LONGEST_LINE or _is_row(line.text) or (line.page is None and _ENDED.search(line.text)):
+        return False
+    return not line.text.lstrip().startswith("#") or _heads(line)
+
+
+def _heads(line: _Line) -> bool:
+    return bool(_HEADS_CONTENTS.match(line.text) or _MAY_HEAD_CONTENTS.match(line.text))
+
+
+def _kind_of_run(run: Sequence[_Line]) -> Furniture | None:
+    """What lines are that follow each other and do not end as sentences do."""
+    n = len(run)
+    n_leaders = sum(line.has_leaders for line in run)
+    n_outlined = sum(
+        bool(_OUTLINE.match(line.text) or _CHAPTER.match(line.text) or _LINK.match(line.text)) for line in run
+    )
+    pages = [line.page for line in run if line.page is not None]
+    rising = sum(first <= second for first, second in pairwise(pages)) >= 0.9 * (len(pages) - 1)
+    are_pages = len(pages) >= 0.5 * n and rising and not all(1500 <= page <= 2100 for page in pages)
+    if 2 * n_leaders >= n:
+        return Furniture.CONTENTS
+    if n > 2 and _HEADS_CONTENTS.match(run[0].text):
+        return Furniture.CONTENTS
+    if n > 2 and _MAY_HEAD_CONTENTS.match(run[0].text) and (are_pages or 2 * n_outlined >= n - 1):
+        return Furniture.CONTENTS
+    if n > 3 and len(pages) > 3 and are_pages:
+        return Furniture.CONTENTS
+    if n > 4 and n_outlined >= 0.8 * n and any(_OUTLINE.match(line.text) or _LINK.match(line.text) for line in run):
+        return Furniture.CONTENTS
+    return Furniture.INDEX if _is_index(run) else None
+
+
+def _is_index(run: Sequence[_Line]) -> bool:
+    """Whether lines are words with pages, in the order of the alphabet."""
+    words = [line.text.strip().casefold() for line in run if _INDEXED.match(line.text)]
+    if len(words) < 5 or len(words) < 0.6 * len(run):
+        return False
+    in_order = sum(first[0] <= second[0] for first, second in pairwise(words)) >= 0.85 * (len(words) - 1)
+    return in_order and any(_SEVERAL.search(word) for word in words)
