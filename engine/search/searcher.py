@@ -8,9 +8,10 @@ Longer than 300 lines because the steps of a search stand here in their order.
 """
 
 import math
+import os
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +40,7 @@ from longsearch.engine.search.retrieval import (
     candidates,
     cosines,
 )
-from longsearch.engine.store import excerpts, languages
+from longsearch.engine.store import excerpts, files, languages
 from longsearch.engine.store.excerpts import Nearest
 from longsearch.engine.store.segments.candidate_filter import CandidateFilter
 from longsearch.engine.store.vectors import K_MAX
@@ -103,6 +104,8 @@ class _Found:
 
     plan: Plan
     document: RankedDocument
+    copies: list["_Found"] = field(default_factory=list)
+    """The same document in other indexes."""
 
 
 def search(indexes: Sequence[Index], request: SearchRequest) -> SearchResults:
@@ -196,7 +199,9 @@ def _merged(plans: Sequence[Plan]) -> list[_Found]:
         found.sort(key=lambda one: (not one.document.is_named, -one.document.score))
     once: dict[bytes, _Found] = {}
     for one in found:
-        once.setdefault(one.plan.index.hash_of(one.document.document_id), one)
+        first = once.setdefault(one.plan.index.hash_of(one.document.document_id), one)
+        if first is not one:
+            first.copies.append(one)
     return list(once.values())
 
 
@@ -207,8 +212,18 @@ def _hits(plans: Sequence[Plan], best: Sequence[_Found]) -> tuple[DocumentHit, .
         ranked = [one.document for one in best if one.plan is plan]
         own = to_hits(plan.index, plan.request.query.files, ranked, nearest_excerpts(plan, ranked), asked)
         found[id(plan)] = iter(own)
-    hits = (next(found[id(one.plan)]) for one in best)
+    hits = (
+        _with_copies(next(found[id(one.plan)]), one.copies) if one.copies else next(found[id(one.plan)]) for one in best
+    )
     return tuple(hit if hit.rank == rank else replace(hit, rank=rank) for rank, hit in enumerate(hits, start=1))
+
+
+def _with_copies(hit: DocumentHit, copies: Sequence[_Found]) -> DocumentHit:
+    """The hit with the files of other folders that hold the same document."""
+    roots = [(one.plan.index, one.document.document_id) for one in copies]
+    paths = (os.path.join(index.root, path) for index, id_ in roots for path in files.paths_of(index.db, id_))  # noqa: PTH118 (hostile names)
+    others = dict.fromkeys([*hit.also_at, *paths])  # an inner folder's file is one of the outer folder too
+    return replace(hit, also_at=tuple(path for path in others if path != hit.path))
 
 
 def _folded(plans: Sequence[Plan], request: SearchRequest, hits: Sequence[DocumentHit]) -> tuple[DocumentHit, ...]:

@@ -150,6 +150,18 @@ def test_a_document_of_two_folders_is_listed_once_in_the_inner_one(tmp_path: Pat
             (2, "/home/papers/b.md"),
         ]
         assert [hit.root for hit in results.hits] == ["/home/papers/fruit", "/home/papers"]
+        assert [hit.also_at for hit in results.hits] == [(), ()]
+
+
+def test_a_copy_in_another_folder_is_named(tmp_path: Path) -> None:
+    with (
+        Store.open(tmp_path / "one.db", root=Path("/home/papers")) as one,
+        Store.open(tmp_path / "other.db", root=Path("/mnt/usb")) as other,
+    ):
+        add(one, "a.md", ["apple"])
+        add(other, "backup/a.md", ["apple"])
+        (hit,) = search([one, other], "apple", WORDS).hits
+        assert {hit.path, *hit.also_at} == {"/home/papers/a.md", "/mnt/usb/backup/a.md"}
 
 
 DAYS = st.sampled_from(("", "1999", "2003-05", "2003-05-17", "2021"))
