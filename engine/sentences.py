@@ -14,6 +14,8 @@ from sentencex import get_sentence_boundaries
 Span = tuple[int, int]
 """(start, stop) in characters."""
 
+PAGE_BREAK = "\f"
+"""In place of a line break where a page begins: on a slide nothing carries on before a capital."""
 _ITEM = re.compile(
     r"\s*(?:[-*+•‣◦▪●■–—·]|\(?(?:\d{1,3}(?:\.\d{1,3})*|[A-Za-z]|[ivxIVX]{1,5})[.)]|\d{1,3}(?:\.\d{1,3})+)\s+\S"
 )
@@ -53,14 +55,15 @@ def _has_word(text: str) -> bool:
 
 def cut_blocks(text: str) -> Iterator[Span]:
     """Yield the spans of paragraphs, headings, list items and table rows."""
-    lines = [match.span() for match in re.finditer(r"[^\n]+", text)]
+    lines = [match.span() for match in re.finditer(r"[^\n\f]+", text)]
     if not lines:
         return
     longest = max(stop - start for start, stop in lines)
     first = lines[0][0]
     for (start, stop), (following, its_stop) in pairwise(lines):
         line, after = text[start:stop], text[following:its_stop]
-        if "\n" in text[stop + 1 : following] or _starts_block(line, after, longest):
+        is_apart = "\n" in text[stop + 1 : following] or (text[stop] == PAGE_BREAK and not _carries_on(line, after))
+        if is_apart or _starts_block(line, after, longest):
             yield first, stop
             first = following
     yield first, lines[-1][1]
@@ -77,14 +80,18 @@ def _starts_block(line: str, after: str, longest: int) -> bool:
         return True
     if _ROW.match(line) or _ROW.match(after):
         return True
-    is_short = len(line.rstrip()) < _SHORT * longest
-    return is_short and not line.rstrip().endswith(_GOES_ON) and bool(_CAPITAL.match(after.lstrip()))
+    return len(line.rstrip()) < _SHORT * longest and not _carries_on(line, after)
+
+
+def _carries_on(line: str, after: str) -> bool:
+    return line.rstrip().endswith(_GOES_ON) or not _CAPITAL.match(after.lstrip())
 
 
 def _sentences(text: str, start: int, stop: int, language: str) -> Iterator[Span]:
     """Yield the sentences of a block."""
     block = text[start:stop]
-    flat = block.replace("\n", " ")  # sentencex would take two line breaks for the end of a paragraph
+    # sentencex would take two line breaks for the end of a paragraph
+    flat = block.replace("\n", " ").replace(PAGE_BREAK, " ")
     spans = [(found["start_index"], found["end_index"]) for found in get_sentence_boundaries(language, flat)]
     merged: list[Span] = []
     for span in spans:

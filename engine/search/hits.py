@@ -1,6 +1,7 @@
 """Turns ranked documents into hits: path, title, and passages with their text and place."""
 
 import os
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, islice
 
@@ -11,6 +12,7 @@ from longsearch.engine.index.index import Index
 from longsearch.engine.places import label_of
 from longsearch.engine.query_language.file_filter import FileFilter
 from longsearch.engine.search.ranking import RankedDocument, ids
+from longsearch.engine.sentences import PAGE_BREAK
 from longsearch.engine.store import documents, files, metadata, texts
 from longsearch.engine.store.excerpts import Nearest
 from longsearch.engine.store.records import Outline
@@ -71,7 +73,15 @@ def _passages(
     rows = documents.passage_rows(db, [passage_id for one in ranked for passage_id in ids(one.passages)])
     spans = {one.document_id: [(rows[id_].start, rows[id_].stop) for id_ in ids(one.passages)] for one in ranked}
     found = texts.spans_of_each(db, spans)
-    given = [(text, outlines[one.document_id].language) for one in ranked for text in found[one.document_id]]
+    given = [
+        (
+            _with_page_breaks(text, start, outline.page_starts) if len(outline.page_starts) > 1 else text,
+            outline.language,
+        )
+        for one in ranked
+        if (outline := outlines[one.document_id])
+        for text, (start, _) in zip(found[one.document_id], spans[one.document_id], strict=True)
+    ]
     choices: list[Choice | None] = [None] * len(given)
     if asked is not None:
         chosen = _chosen(ranked)
@@ -83,11 +93,20 @@ def _passages(
     for one in ranked:
         own = islice(left, len(one.passages))
         yield tuple(
-            placed(span, text, score, outlines[one.document_id], _excerpt(text, language, choice, nearest.get(id_)))
-            for (id_, score), span, ((text, language), choice) in zip(
-                one.passages, spans[one.document_id], own, strict=True
+            placed(span, text, score, outlines[one.document_id], _excerpt(cut, language, choice, nearest.get(id_)))
+            for (id_, score), span, text, ((cut, language), choice) in zip(
+                one.passages, spans[one.document_id], found[one.document_id], own, strict=True
             )
         )
+
+
+def _with_page_breaks(text: str, start: int, page_starts: Sequence[int]) -> str:
+    """The text of a passage, which begins at `start`, with a page break for the line break before each page."""
+    for page_start in page_starts[bisect_right(page_starts, start) : bisect_left(page_starts, start + len(text))]:
+        at = page_start - start
+        if text[at - 1] == "\n":
+            text = f"{text[: at - 1]}{PAGE_BREAK}{text[at:]}"
+    return text
 
 
 def _chosen(ranked: Sequence[RankedDocument]) -> list[int]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longsearch.engine.sentences import cut_sentences
+from longsearch.engine.sentences import PAGE_BREAK, cut_sentences
 
 MANUAL = """Maintenance of the boiler
 
@@ -75,3 +75,13 @@ def test_sentences_are_in_order_apart_trimmed_and_hold_every_letter(text: str, l
     assert all(stop <= after for (_, stop), (after, _) in pairwise(spans))
     assert all(text[start:stop] == text[start:stop].strip() for start, stop in spans)
     assert sum(map(str.isalnum, text)) == sum(sum(map(str.isalnum, text[start:stop])) for start, stop in spans)
+
+
+def test_a_page_ends_what_no_mark_ends_unless_the_next_one_carries_on() -> None:
+    slides = f"Two buckets of brown for each of green{PAGE_BREAK}Turning\nTurn the heap every ten days with the fork"
+    assert [slides[slice(*span)] for span in cut_sentences(slides)][:2] == [
+        "Two buckets of brown for each of green",
+        "Turning",
+    ]
+    prose = f"The heap should rise within a day and then{PAGE_BREAK}fall again before the week has ended."
+    assert [prose[slice(*span)] for span in cut_sentences(prose)] == [prose]
