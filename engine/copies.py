@@ -26,6 +26,7 @@ _TRASH = (
     "trash(?:es|ed)?|recycled?|recycler|papierkorb|corbeille|papelera|cestino|lixeira|prullenbak|papirkurv|papperskorg|"
     "roskakori|kosz|koš|lomtár|корзина|deleted|gelöscht|stversions|versions|snapshots?|ゴミ箱|回收站|휴지통"
 )
+_ARCHIVE = "archiv|archives?|archived|archivio|archivo|arquivo|archief|arkiv|архив|arşiv"
 _NUMBER = r"[ _-]?\(?\d{1,3}\)?"
 _SIGNS_OF_NAME = [  # (how bad it is, what the name in small letters has, without its ending)
     (8, re.compile(_CONFLICT)),
@@ -37,7 +38,7 @@ _SIGNS_OF_NAME = [  # (how bad it is, what the name in small letters has, withou
 ]
 _SIGNS_OF_FOLDER = [
     (badness, re.compile(rf"(?:^|[\W_])(?:{words})(?:$|[\W_\d])"))
-    for badness, words in ((16, _TRASH), (6, _BACKUP), (3, _COPY))
+    for badness, words in ((16, _TRASH), (6, _BACKUP), (3, _COPY), (3, _ARCHIVE))
 ]
 _ENDING = re.compile(r"(?:~|\.(?:bak|old|orig|backup|sav|save|tmp|temp|swp|part|\d{1,3}))+$")
 

@@ -60,7 +60,7 @@ def search(scope: Scope, asked: Question, source: VectorSource) -> SearchResults
     """
     with opened(scope.admitted(folders_named(asked.text, asked.also))) as found:
         query, meant = parse(asked.text, asked.prefix_last, found.fields, asked.also), ""
-        if asked.mode is not SearchMode.MEANING and not asked.literal and not query.is_listing:
+        if not asked.literal and not query.is_listing:
             meant = _corrected(found, query)
         if meant:
             query = parse(meant, asked.prefix_last, found.fields, asked.also)

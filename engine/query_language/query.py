@@ -57,7 +57,7 @@ class Query:
     notes: tuple[str, ...] = ()
     """What the person may have meant otherwise: a misspelt field, an impossible date."""
     joined: tuple[Node, ...] = ()
-    """What operators join. A passage must be all of these; their words count for the rank."""
+    """Patterns, and what operators join. A passage must be all of these; their words count for the rank."""
 
     @property
     def is_listing(self) -> bool:
@@ -90,7 +90,7 @@ def parse(text: str, prefix_last: bool = False, keys: Collection[str] = (), also
     words, phrases, excluded, joined = list[Term](), list[Term](), list[Term](), list[Node]()
     for part in parts:
         if isinstance(part, Term):
-            (phrases if part.is_phrase else words).append(part)
+            (phrases if part.is_phrase else joined if part.is_pattern else words).append(part)
         elif isinstance(part, Not) and isinstance(part.part, Term):
             excluded.append(part.part)
         else:
@@ -162,7 +162,7 @@ def _joined(part: Node, found: Filters) -> Iterator[Node]:
         found.take(where.name, where.text, is_excluded, where.is_prefix)
         return
     yield part
-    if operators.finds_more_than_words(part):
+    if operators.has_terms(part) and operators.finds_more_than_words(part):
         found.notes.append("what holds none of the words is found by meaning alone")
 
 

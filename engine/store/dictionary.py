@@ -29,7 +29,7 @@ _MOST_SCANNED = 50_000  # passages of an index without segments, whose terms FTS
 _LONGEST = 40  # letters of a term that is like a pattern
 _AT_ONCE = 8_192  # terms whose letters fit into a core's own cache
 _Y, _I = ord("y"), ord("i")
-_ENDING = 3  # letters that a term may lack at the end of a pattern
+_ENDING = 6  # letters that a term may lack at the end of a pattern: "coupl" of couplings
 MOST_LIKE = 64
 """The commonest terms that a pattern stands for."""
 

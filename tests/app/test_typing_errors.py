@@ -82,6 +82,18 @@ def test_a_mistyped_word_is_searched_as_it_was_meant(root: Path, typed: str, cor
     assert results.note == f'showing results for "{corrected}"'
 
 
+def test_a_search_by_meaning_alone_is_mended_too(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(searching, "token_table", lambda *_: None)
+    made, texts = make_folder(home / "papers", TEXTS, [toward(1, n) for n in range(len(TEXTS))]), list[str]()
+
+    def source(text: str, *_: object, **__: object) -> QueryVector:
+        texts.append(text)
+        return QueryVector(toward(1), MODEL)
+
+    assert search(Scope.of(made), Question("bycicles tunel", SearchMode.MEANING), source).corrected == "bicycles tunnel"
+    assert texts == ["bicycles tunnel"]
+
+
 @pytest.mark.parametrize(
     "typed",
     [

@@ -44,6 +44,8 @@ from longsearch.engine.copies import best_first
         "$RECYCLE.BIN/wren.md",
         ".stversions/wren~20240101-101010.md",
         "archive/old/wren.md",
+        "~archive/wren.md",
+        "Archiv 2020/wren.md",
     ],
 )
 @pytest.mark.parametrize("folder", ["", "notes/birds/"])
