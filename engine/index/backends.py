@@ -95,5 +95,9 @@ class IndexBackend(VectorIndex, Protocol):
     def lengths(self, document_ids: NDArray[np.int64]) -> NDArray[np.int64]:
         """(n,): the number of passages of each of these documents (n,), ascending."""
 
+    @property
+    def lacks_segments(self) -> bool:
+        """Whether a segment that the index should have cannot be read, so that a slow twin answers for it."""
+
     def expect(self, passage_ids: Sequence[int]) -> None:
         """Prepare for the places and texts of these passages to be read next."""

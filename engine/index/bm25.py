@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Counts = NDArray[np.integer[Any]]
+from longsearch.engine.store.segments.term_counts import K1, B
+from longsearch.engine.store.segments.term_counts import idf as idf
 
-_K1, _B = 1.2, 0.75  # FTS5's constants; do not change them
-_IDF_LEAST = 1e-6  # FTS5's idf of a term that more than half of the passages hold
+Counts = NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def highest(n_matching: Sequence[int], n_passages: int) -> float:
     idf * f (k1 + 1) / (f + k1 (...)), which approaches idf * (k1 + 1) for any column weights; idf as FTS5 computes it.
     A term that no passage holds counts too, because every answer lacks it.
     """
-    return sum(idf(n, n_passages) for n in n_matching) * (_K1 + 1)
+    return sum(idf(n, n_passages) for n in n_matching) * (K1 + 1)
 
 
 def idfs(statistics: WordStatistics) -> list[float]:
@@ -89,9 +89,9 @@ def of_passage(frequencies: Sequence[float], length: int, statistics: WordStatis
 
 def parts_of_passage(frequencies: Sequence[float], length: int, statistics: WordStatistics) -> list[float]:
     """What each term gives to `of_passage`."""
-    half = _K1 * (1 - _B + _B * length / mean_length(statistics))
+    half = K1 * (1 - B + B * length / mean_length(statistics))
     return [
-        idf(n, statistics.n_passages) * frequency * (_K1 + 1) / (frequency + half) if frequency else 0.0
+        idf(n, statistics.n_passages) * frequency * (K1 + 1) / (frequency + half) if frequency else 0.0
         for n, frequency in zip(statistics.n_passages_with, frequencies, strict=True)
     ]
 
@@ -123,13 +123,6 @@ def parts_of_counts(counts: Counts, lengths: Counts, statistics: WordStatistics)
     n_documents, mean_passages = statistics.n_documents, statistics.n_passages / max(1, statistics.n_documents)
     # FTS5's idf is nearly 0 for frequent terms; this one never is: a term in one of two documents must tell them apart
     weights = [math.log(1 + (n_documents - n + 0.5) / (n + 0.5)) for n in statistics.n_documents_with]
-    half = _K1 * (1 - _B + _B * lengths / max(mean_passages, 1e-9))  # with so many passages a term gets half its weight
+    half = K1 * (1 - B + B * lengths / max(mean_passages, 1e-9))  # with so many passages a term gets half its weight
     total = sum(weights) or 1.0  # 1.0 for a query without words
     return (weight * own / (own + half) / total for weight, own in zip(weights, counts, strict=True))
-
-
-def idf(n_matching: int, n_passages: int) -> float:
-    """FTS5's idf of a term."""
-    n_matching = min(n_matching, n_passages)
-    found = math.log((n_passages - n_matching + 0.5) / (n_matching + 0.5))
-    return found if found > 0 else _IDF_LEAST

@@ -134,5 +134,11 @@ class SqliteBackend:
             found[left] = [length_of[id_] for id_ in document_ids[left].tolist()]
         return found
 
+    @property
+    def lacks_segments(self) -> bool:
+        """See `IndexBackend`."""
+        kinds = [kind for kind in Kind if self._segments.manifest(kind).segments]
+        return any(self._segments.opened(kind) is None for kind in kinds)
+
     def expect(self, passage_ids: Sequence[int]) -> None:
         """Do nothing: SQLite reads each as it is asked for."""

@@ -52,6 +52,7 @@ from longsearch.engine.unread import NONE_READ, unread
 _N_CANDIDATES = 200
 FURNITURE_WEIGHT = 0.4
 """What the score of a passage is multiplied by that is a list of references, a table of contents or an index."""
+SLOWLY = "looked up slowly, because a segment of the index is missing: the next indexing makes it again"
 _USUAL_IDF = 5.0  # of a content word that one passage in 150 holds
 
 
@@ -169,7 +170,7 @@ def _plan(index: Index, request: SearchRequest, mode: SearchMode, asked: Lookup,
         allowed = joined.narrowed(allowed, index, request.query.joined, asked.languages)
     named = index.backend.matching(asked.named) if asked.named else np.empty(0, np.int64)
     if len(named) and allowed is not None:
-        named = np.intersect1d(named, allowed.ids(index.db))
+        named = allowed.admitted(named, index.backend.documents_of(named))
     return Plan(index, request, mode, asked, None if mode is SearchMode.WORDS else vector, allowed, words, named)
 
 
@@ -268,6 +269,8 @@ def _note(plans: Sequence[Plan], asked_of: _Asked) -> str:
     notes = [*query.notes, note]
     if query.conditions and (n := sum(index.n_undescribed for index in indexes)):
         notes.append(f"{counted(n, 'document')} will have authors and dates after the next sweep")
+    if plans[0].request.explain and any(index.backend.lacks_segments for index in indexes):
+        notes.append(SLOWLY)
     return "; ".join(filter(None, notes))
 
 

@@ -131,6 +131,13 @@ def matching(db: apsw.Connection, match: str) -> NDArray[np.int64]:
     return np.fromiter((row[0] for row in rows), dtype=np.int64)
 
 
+def matching_scored(db: apsw.Connection, match: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """(ids, BM25) of all passages that match, ascending by id."""
+    sql = f"SELECT rowid, -bm25(words, 1.0, {TITLE_WEIGHT}) FROM words WHERE words MATCH ? ORDER BY rowid"  # noqa: S608
+    rows = db.execute(sql, (match,)).fetchall()
+    return np.array([row[0] for row in rows], np.int64), np.array([row[1] for row in rows], np.float64)
+
+
 def n_matching_by_document(db: apsw.Connection, match: str) -> dict[int, int]:
     """The number of matching passages of each document; documents without any are left out.
 

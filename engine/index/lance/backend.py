@@ -133,6 +133,11 @@ class LanceBackend:
         """See `IndexBackend`. None: LanceDB does not list the words of its index."""
         return []
 
+    @property
+    def lacks_segments(self) -> bool:
+        """See `IndexBackend`. A shared store has none."""
+        return False
+
     def expect(self, passage_ids: Sequence[int]) -> None:
         """See `IndexBackend`."""
         self._snapshot.expect(passage_ids)

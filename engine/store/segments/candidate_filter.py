@@ -39,6 +39,17 @@ class CandidateFilter:
             mask[places_among(passage_ids, self.excluded)[0]] = False
         return mask
 
+    def admitted(self, passage_ids: NDArray[np.int64], document_ids: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Those of these passages (n,), ascending, that are allowed; `document_ids` (n,): the document of each."""
+        mask = np.ones(len(passage_ids), np.bool_)
+        if self.documents is not None:
+            mask &= np.isin(document_ids, self.documents)
+        if self.holding is not None:
+            mask &= among(passage_ids, self.holding)
+        if self.excluded is not None:
+            mask[places_among(passage_ids, self.excluded)[0]] = False
+        return passage_ids[mask]
+
     def ids(self, db: apsw.Connection) -> NDArray[np.int64]:
         """The ids of all allowed passages, ascending, for the slow twins."""
         if self.documents is not None:

@@ -4,6 +4,7 @@ Postings name the passages that hold the term; their `Counts` have a number for 
 A typed beginning such as "wi" is held by most passages; among a million, counts rank it in half the time.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -12,10 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 K1, B = 1.2, 0.75  # FTS5's constants; do not change them
+_IDF_LEAST = 1e-6  # FTS5's idf of a term that more than half of the passages hold
 _AT_ONCE = 16_384  # passages: what is computed of them stays in a core's own cache, which is three times as fast
 _FEW = 8  # documents are looked up one by one if an eighth as many passages hold the term
 
 Ints = NDArray[Any]
+
+
+def idf(n_matching: int, n_passages: int) -> float:
+    """FTS5's idf of a term."""
+    n_matching = min(n_matching, n_passages)
+    found = math.log((n_passages - n_matching + 0.5) / (n_matching + 0.5))
+    return found if found > 0 else _IDF_LEAST
 
 
 class Held(Protocol):

@@ -332,3 +332,18 @@ def test_a_segment_whose_arrays_are_not_filled_is_not_written(tmp_path: Path) ->
     ):
         writer.write("numbers", [np.arange(2)])
     assert not list(tmp_path.iterdir())
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.lists(sentence, min_size=1, max_size=4), min_size=1, max_size=6))
+def test_the_counts_of_a_phrase_are_those_that_fts5_counts_passage_by_passage(documents: list[list[str]]) -> None:
+    with open_scratch() as store:
+        for number, sentences in enumerate(documents):
+            write(store, f"{number}.md", sentences, "Apple pear" if number % 2 else "")
+        with store.reading() as db:
+            for phrase in ('"apple pear"', '"run run"', '"e-mail"', '"no such words"'):
+                form = word_parts.Form(phrase, (b"two", b"words"), is_prefix=False)
+                found, ids = word_parts._Phrase.found(db, form), keywords.matching(db, phrase)
+                _, counts, lengths = keywords.frequencies(db, phrase, ids)
+                assert found.ids.tolist() == ids.tolist()
+                assert found.counts(np.arange(len(ids)), lengths).tolist() == counts.tolist()
