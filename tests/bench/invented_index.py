@@ -5,8 +5,6 @@ nearest passage has a cosine of about 0.65, and two passages on different subjec
 """
 
 import hashlib
-import json
-import lzma
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -41,8 +39,8 @@ class Question:
 class Inventor:
     """Draws documents and queries; the same seed draws the same."""
 
-    def __init__(self, texts: list[Path], seed: int = 0) -> None:
-        self._sentences = sentences(texts)
+    def __init__(self, seed: int = 0) -> None:
+        self._sentences = sentences()
         self._random = np.random.default_rng(seed)
         self._common = self._directions(1)[0] * 0.26
         self._subjects = self._directions(2_000)
@@ -92,24 +90,16 @@ def unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     return made.astype(np.float32)
 
 
-def sentences(texts: list[Path]) -> list[str]:
-    """The sentences of text files, or of `.jsonl` and `.jsonl.xz` files with a field `text`; of our samples if none."""
-    paths = texts or sorted((REPOSITORY / "assets" / "samples").iterdir()) + sorted((REPOSITORY / "docs").glob("*.md"))
-    found: list[str] = []
-    for path in paths:
-        found += (sentence for sentence in re.split(r"(?<=[.!?])\s+", _text(path)) if 20 < len(sentence) < 400)
-    return found
+def sentences() -> list[str]:
+    """The sentences of our samples and docs."""
+    paths = sorted((REPOSITORY / "assets" / "samples").iterdir()) + sorted((REPOSITORY / "docs").glob("*.md"))
+    texts = (path.read_text("utf-8") for path in paths)
+    return [one for text in texts for one in re.split(r"(?<=[.!?])\s+", text) if 20 < len(one) < 400]
 
 
-def _text(path: Path) -> str:
-    raw = lzma.decompress(path.read_bytes()) if path.suffix == ".xz" else path.read_bytes()
-    whole = raw.decode("utf-8", "replace")
-    return "\n\n".join(json.loads(line)["text"] for line in whole.splitlines()) if ".jsonl" in path.name else whole
-
-
-def build(path: Path, n_passages: int, texts: list[Path]) -> None:
+def build(path: Path, n_passages: int) -> None:
     """Write an index with this many passages, or a few more, through the store."""
-    inventor = Inventor(texts)
+    inventor = Inventor()
     with Store.open(path, root=path.parent / "invented") as store:
         store.use_model("invented", DIM)
         n_done = n_files = 0

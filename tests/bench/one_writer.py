@@ -26,7 +26,7 @@ def main() -> None:
     parser.add_argument("--documents", type=int, default=400)
     parser.add_argument("--in", dest="folder", type=Path, help="where the index is made, and removed")
     options = parser.parse_args()
-    inventor = Inventor([])
+    inventor = Inventor()
     made = [inventor.document() for _ in range(options.documents)]
     spans = [_spans(texts) for texts, *_ in made]
     n_passages = sum(len(texts) for texts, *_ in made)

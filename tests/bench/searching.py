@@ -4,6 +4,10 @@ Builds an index of invented documents once (`invented_index`; 100,000 passages t
 a process of its own, by each mode, with and without filters. A time goes from the typed query to the hits with their
 texts. It leaves out the query's vector, which is drawn: no model is needed. *Warm*: the process has searched before.
 *Cold*: the first search of a new process, whose index the system does not hold in memory (Linux; elsewhere it may).
+
+With `--text FILE...` the documents are those of the files, and so are the queries, of some twenty classes
+(`real_index`): sentences, phrases, filters, pasted paragraphs. Spelling and the sentences that are lit are in the time.
+Beside them stand SQLite's FTS5 alone, a scan of all vectors by numpy, and tantivy if it is installed.
 """
 
 import argparse
@@ -19,6 +23,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import query_classes
+import real_index
 from invented_index import Inventor, Question, build
 from measuring import PEAK, REPOSITORY
 
@@ -35,18 +41,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--passages", type=int, default=100_000)
     parser.add_argument("--index", type=Path, metavar="DIR", help="keep the index here and use it again")
-    parser.add_argument("--text", type=Path, nargs="*", default=[], help="text or .jsonl[.xz] files to draw from")
+    parser.add_argument("--text", type=Path, nargs="*", default=[], help="index these: text, .jsonl[.xz], .tar.xz")
     parser.add_argument("--queries", type=int, default=100)
     parser.add_argument("--rounds", type=int, default=1, help="take the best time of each query in so many rounds")
     parser.add_argument("--k", type=int, default=10)
     parser.add_argument("--cold", type=int, default=5, help="cold searches of each mode (default 5)")
     parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("--worker", choices=["warm", "keys", *SearchMode], help=argparse.SUPPRESS)
+    parser.add_argument("--worker", choices=["warm", "keys", "classes", *SearchMode], help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     with ExitStack() as stack:
         if arguments.index is None:
             arguments.index = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        path = arguments.index / f"passages-{arguments.passages}.sqlite"
+        kind = "real" if arguments.text else "passages"
+        path = arguments.index / f"{kind}-{arguments.passages}.sqlite"
         if arguments.worker:
             return print(json.dumps(_worker(arguments, path)))
         _prepare(path, arguments)
@@ -63,10 +70,16 @@ def _prepare(path: Path, arguments: argparse.Namespace) -> None:
     for left in path.parent.glob(path.name + "*"):
         left.unlink()
     started = time.process_time()
-    build(path, arguments.passages, arguments.text)
-    questions = list(Inventor(arguments.text, seed=0).questions(1000))
-    vectors, texts = np.stack([one.vector for one in questions]), np.array([one.text for one in questions])
-    np.savez(_questions_of(path), vectors=vectors, texts=texts)
+    if arguments.text:
+        classes = real_index.build(path, arguments.passages, arguments.text)
+        asked = next(iter(classes.values()))
+        np.savez(_questions_of(path), vectors=np.stack([real_index.vector_of(text) for text in asked]), texts=asked)
+        path.with_suffix(".classes.json").write_text(json.dumps(classes), "utf-8")
+    else:
+        build(path, arguments.passages)
+        questions = list(Inventor(seed=0).questions(1000))
+        vectors, texts = np.stack([one.vector for one in questions]), np.array([one.text for one in questions])
+        np.savez(_questions_of(path), vectors=vectors, texts=texts)
     print(f"built in {time.process_time() - started:.0f} s of processor time", file=sys.stderr)
 
 
@@ -76,7 +89,7 @@ def _questions_of(path: Path) -> Path:
 
 def _measured(arguments: argparse.Namespace, path: Path) -> dict[str, Any]:
     figures: dict[str, Any] = {"index MB": round(path.stat().st_size / 1e6)}
-    figures |= _run(arguments, "warm") | _run(arguments, "keys")
+    figures |= _run(arguments, "classes") if arguments.text else _run(arguments, "warm") | _run(arguments, "keys")
     for mode in SearchMode:
         times = []
         for _ in range(arguments.cold):
@@ -91,6 +104,7 @@ def _run(arguments: argparse.Namespace, worker: str) -> dict[str, Any]:
     """The figures of a new process."""
     given = {name: str(getattr(arguments, name)) for name in ("passages", "index", "queries", "rounds", "k")}
     options = [part for name, value in given.items() for part in (f"--{name}", value)]
+    options += ["--text", *map(str, arguments.text)] if arguments.text else []
     command = [sys.executable, __file__, *options, "--worker", worker]
     environment = os.environ | {"PYTHONPATH": os.environ.get("PYTHONPATH", str(REPOSITORY))}
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=environment)
@@ -111,6 +125,8 @@ def _worker(arguments: argparse.Namespace, path: Path) -> dict[str, Any]:
     with np.load(_questions_of(path)) as kept:
         questions = [Question(str(text), vector) for text, vector in zip(kept["texts"], kept["vectors"], strict=True)]
     questions = questions[: arguments.queries]
+    if arguments.worker == "classes":
+        return query_classes.measured(path, arguments.queries, arguments.rounds, arguments.k) | _private()
     if arguments.worker == "keys":
         return _keys(arguments, path, questions)
     if arguments.worker != "warm":
@@ -175,7 +191,7 @@ def _lines(figures: dict[str, Any]) -> Iterator[str]:
         elif isinstance(found, list):
             wall, used = np.percentile(np.array(found), [50, 95], axis=0).T
             yield (
-                f"{name:<20} p50 {wall[0]:7.1f} ms p95 {wall[1]:7.1f} ms"
+                f"{name:<28} p50 {wall[0]:7.1f} ms p95 {wall[1]:7.1f} ms worst {max(found)[0]:7.1f} ms"
                 f"   (processor: p50 {used[0]:.1f} p95 {used[1]:.1f})"
             )
         else:
