@@ -72,9 +72,9 @@ class AppBackend:
         """The progress of the one folder as last read, and what would find more in such an index."""
         self._problem = ""
         """The reasons why indexes are not kept current, from the daemon's last answer or its silence, or ""."""
-        from_daemon = partial(vectors.from_daemon, cancelled=self._closing.is_set, steps=think)
+        source = partial(vectors.without_torch, cancelled=self._closing.is_set, steps=think)
         # a query that is edited back and forth needs the same vectors again
-        self._vector = lru_cache(REMEMBERED_QUERIES)(from_daemon)
+        self._vector = lru_cache(REMEMBERED_QUERIES)(source)
 
     def folders(self) -> list[Folder]:
         """Return the folders to choose among, as they were at most `LIST_EVERY_S` seconds ago; none beside the one."""

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 Handler = Callable[[str, dict[str, Any]], Any]
 _MAX_MESSAGE_BYTES = 1 << 20
 _POLL_S = 0.1
+IDLE_S = 10.0
+"""Seconds that a caller has to say what it wants. Each open connection holds a thread."""
 
 
 class DaemonUnreachableError(LongsearchError):
@@ -72,6 +74,8 @@ def serve(path: Path, handle: Handler, stopping: threading.Event) -> None:
 def _answer(connection: "Connection", handle: Handler) -> None:
     with connection:
         try:
+            if not connection.poll(IDLE_S):
+                return
             request = json.loads(connection.recv_bytes(_MAX_MESSAGE_BYTES))
             answer = {"result": handle(request["method"], request["params"])}
         except LongsearchError as error:

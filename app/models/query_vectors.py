@@ -4,13 +4,14 @@ import base64
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from longsearch.app import rpc
-from longsearch.app.models.encoders import open_query_encoder
+from longsearch.app.models.encoders import chosen_model, open_query_encoder
 from longsearch.app.paths import socket_path
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from longsearch.engine.inference.query_encoder import QueryEncoder
 
 ENCODE_TIMEOUT_S = 60.0  # the daemon may need to load torch and the model first
+PATIENCE_S = 2.0
+"""Seconds after which a search makes its vector itself, where it can: the daemon reads documents at low priority."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +52,9 @@ def from_daemon(
     cancelled: Callable[[], bool] = lambda: False,
     steps: int | None = None,
     model: str | None = None,
+    timeout_s: float = ENCODE_TIMEOUT_S,
 ) -> QueryVector:
-    """Ask the daemon. Raises DaemonUnreachableError if none answers, or if the call is `cancelled`.
+    """Ask the daemon. Raises DaemonUnreachableError if none answers in time, or if the call is `cancelled`.
 
     `steps` is the number of soft tokens of a generative model, as in `Encoder.encode_query`. `model`: the name of the
     model of the folder that is searched; None for the daemon's own.
@@ -58,7 +62,7 @@ def from_daemon(
     asked = {"text": text, "instruction": instruction, "steps": steps}
     if model is not None:  # a daemon of an older longsearch knows only its own
         asked["model"] = model
-    return QueryVector.from_json(rpc.call(socket_path(), "encode", ENCODE_TIMEOUT_S, cancelled, **asked))
+    return QueryVector.from_json(rpc.call(socket_path(), "encode", timeout_s, cancelled, **asked))
 
 
 def from_here(
@@ -82,8 +86,36 @@ def from_anywhere(
     steps: int | None = None,
     model: str | None = None,
 ) -> QueryVector:
-    """Ask the daemon; if none answers, make the vector here."""
+    """Ask the daemon; if none answers soon, make the vector here."""
     try:
-        return from_daemon(text, instruction, steps=steps, model=model)
+        return from_daemon(text, instruction, steps=steps, model=model, timeout_s=PATIENCE_S)
     except rpc.DaemonUnreachableError:
         return from_here(text, instruction, open_model, steps, model)
+
+
+def without_torch(
+    text: str,
+    instruction: str | None,
+    cancelled: Callable[[], bool] = lambda: False,
+    steps: int | None = None,
+    model: str | None = None,
+) -> QueryVector:
+    """Ask the daemon; if none answers soon, make the vector here if that needs no torch, else wait for the daemon.
+
+    For the app, which opens at once and stays small. Raises DaemonUnreachableError as `from_daemon` does.
+    """
+    try:
+        return from_daemon(text, instruction, cancelled, steps, model, PATIENCE_S)
+    except rpc.DaemonUnreachableError:
+        if cancelled():
+            raise
+    if encoder := _light(model):
+        return from_here(text, instruction, lambda *_: encoder, steps, model)
+    return from_daemon(text, instruction, cancelled, steps, model)
+
+
+@lru_cache(maxsize=2)
+def _light(model: str | None) -> "QueryEncoder | None":
+    from longsearch.engine.inference.query_encoder import QueryEncoder
+
+    return QueryEncoder.open(model or chosen_model())

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from longsearch.app import rpc
 from longsearch.app.rpc import DaemonUnreachableError, call, serve
 from longsearch.engine.errors import LongsearchError
 
@@ -62,6 +63,12 @@ def test_the_server_survives_a_caller_that_sends_nonsense_or_hangs_up(socket: Pa
         connection.send_bytes(b"\xff not json")
     Client(str(socket), family="AF_UNIX").close()
     assert call(socket, "echo", 5) == {}
+
+
+def test_a_connection_over_which_nothing_comes_ends(socket: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rpc, "IDLE_S", 0.01)
+    with Client(str(socket), family="AF_UNIX") as silent, pytest.raises(EOFError):
+        silent.recv_bytes()
 
 
 def test_many_callers_are_answered_at_once(socket: Path) -> None:
