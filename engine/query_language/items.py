@@ -8,13 +8,16 @@ from longsearch.engine.query_language import fields
 from longsearch.engine.query_language.fields import QUOTES, Filters
 
 # an item: an optional minus, then a sign, a phrase (perhaps unclosed) or a word; in a field a name before
-_SIGN = r"(?P<sign>[()]|\|+|(?:(?<!-)(?P<kind>AND|OR|NOT|NEAR(?:/(?P<within>\d{1,2}))?)|&&)(?![^\s()]))"
+_BAR = r"(?<!\S)\|{1,2}(?!\S)|(?<=[\w\"*'’)])\|(?=[\w\"*'’(-])"
+_SIGN = rf"(?P<sign>[()]|{_BAR}|(?:(?<!-)(?P<kind>AND|OR|NOT|NEAR(?:/(?P<within>\d{{1,2}}))?)|&&)(?![^\s()]))"
 _BODY = r'(?:"(?P<phrase>[^"]*)(?P<closed>"?)(?:(?<=")~(?P<near>\d{1,2})(?!\w))?|(?P<word>[^\s"]+))'
-_ITEM = re.compile(rf"(?P<minus>-+)?(?:{_SIGN}|{_BODY})")
+_MINUS = r"(?:(?P<minus>(?<![^\s(|])-+)|-+)?"  # behind a phrase a dash means nothing: "Bourbaki"-style
+_ITEM = re.compile(rf"{_MINUS}(?:{_SIGN}|{_BODY})")
 _SCHEMES = frozenset(("mailto", "tel", "urn", "file"))  # of addresses: no fields that somebody mistyped
+_INSIDE = re.compile(_BAR)
 _MAY_END_INSIDE = re.compile(r"[)|]")
 _NAME = r"[^\W\dA-Z_][^\WA-Z_.-]*(?:[.-][^\WA-Z_.-]+)*"
-_FIELD = re.compile(rf'(?P<minus>-)?(?P<name>{_NAME}):(?=["\w./#-]){_BODY}')
+_FIELD = re.compile(rf'{_MINUS}(?P<name>{_NAME}):(?=["\w./#-]){_BODY}')
 _SIGNS_IN_PROSE = re.compile(r"(?<!\S)(?:AND|OR|NOT|NEAR(?:/\d+)?)(?!\S)|&&|[|*]|(?<!\S)\(")
 _UNFINISHED = re.compile(rf'(?:^|(?<=[\s(|]))-?(?:(?P<name>{_NAME}):)?(?P<value>"[^"]*|[^\s":(|]*)$')
 
@@ -37,7 +40,7 @@ def _cut(item: re.Match[str]) -> re.Match[str]:
     word, depth = item["word"] or "", 0
     for place, character in enumerate(word):
         depth += (character == "(") - (character == ")")
-        if depth < 0 or (character == "|" and not depth):
+        if depth < 0 or (character == "|" and not depth and _INSIDE.match(item.string, item.start("word") + place)):
             return item.re.match(item.string, item.start(), item.start("word") + place) or item
     return item
 

@@ -71,7 +71,10 @@ class Sign(NamedTuple):
 
 
 Token = Node | Sign
+SPACED_BAR = " |"
+"""A bar between blanks as `Sign.typed`: in brackets it is OR, elsewhere the pipe of a shell."""
 _JOINING = ("AND", "OR", "NEAR")
+_CONJUNCTIONS = ("and", "or", "not")
 
 
 def clauses(tokens: Sequence[Token]) -> tuple[Node, ...]:
@@ -80,7 +83,10 @@ def clauses(tokens: Sequence[Token]) -> tuple[Node, ...]:
     Brackets without an operator, as prose has them, join nothing.
     """
     found: list[Node] = []
-    reader = _Reader(_with_words_for_loose_signs(_balanced(tokens)))
+    settled = list(tokens)
+    while (before := settled) != (settled := _with_words_for_loose_signs(_balanced(before))):
+        pass  # brackets that are empty now may leave an operator with nothing to join
+    reader = _Reader(settled)
     while reader.left:
         is_group = reader.begins("(") and not reader.joins_in_group()
         part = reader.either()
@@ -89,40 +95,57 @@ def clauses(tokens: Sequence[Token]) -> tuple[Node, ...]:
 
 
 def _balanced(tokens: Sequence[Token]) -> list[Token]:
-    """The tokens with as many closing brackets as opening ones, and none around nothing."""
+    """The tokens with as many closing brackets as opening ones, none around nothing and no conjunction in them."""
     found: list[Token] = []
     depth = 0
     for token in [*tokens, *[Sign(")", ")")] * len(tokens)]:
-        if isinstance(token, Sign) and token.kind == ")":
+        kind = token.kind if isinstance(token, Sign) else ""
+        if kind == ")":
             if not depth:
                 continue
             depth -= 1
             if isinstance(found[-1], Sign) and found[-1].kind == "(":
                 found.pop()
                 continue
-        depth += isinstance(token, Sign) and token.kind == "("
-        found.append(token)
+        is_pipe = isinstance(token, Sign) and token.typed == SPACED_BAR and not depth
+        is_idle = _is_conjunction(token.part) if isinstance(token, Not) else depth and _is_conjunction(token)
+        if not (is_pipe or is_idle):
+            found.append(token)
+        depth += kind == "("
     return found
 
 
+def _is_conjunction(token: Token) -> bool:
+    return isinstance(token, Term) and not token.is_phrase and token.text in _CONJUNCTIONS
+
+
 def _with_words_for_loose_signs(tokens: Sequence[Token]) -> list[Token]:
-    """The tokens with a word in place of each operator that stands beside nothing to join: `or` of "OR pump"."""
+    """The tokens with a word in place of each operator that joins nothing, or a conjunction: `or` of "OR pump"."""
     found: list[Token] = []
+    depth = 0
     for number, token in enumerate(tokens):
-        if isinstance(token, Sign) and token.kind not in "()":
-            following = tokens[number + 1] if number + 1 < len(tokens) else None
-            has_right = following is not None and _begins_operand(following, is_after_not=token.kind == "NOT")
-            has_left = bool(found) and (not isinstance(found[-1], Sign) or found[-1].kind == ")")
-            if not has_right or (token.kind in _JOINING and not has_left):
-                if token.typed.isalnum():
+        kind = token.kind if isinstance(token, Sign) else ""
+        depth += (kind == "(") - (kind == ")")
+        if isinstance(token, Sign) and kind not in "()":
+            ends_operand = bool(found) and _ends_operand(found[-1])
+            following = tokens[number + 1 : number + 2]
+            begins_operand = any(_begins_operand(one, is_after_not=kind == "NOT") for one in following)
+            if not begins_operand or (kind in _JOINING and not ends_operand):
+                if token.typed.isalnum() and not depth:
                     found.append(Term(token.typed.lower()))
                 continue
         found.append(token)
     return found
 
 
+def _ends_operand(token: Token) -> bool:
+    return token.kind == ")" if isinstance(token, Sign) else not _is_conjunction(token)
+
+
 def _begins_operand(token: Token, is_after_not: bool) -> bool:
-    return not isinstance(token, Sign) or token.kind == "(" or (token.kind == "NOT" and not is_after_not)
+    if isinstance(token, Sign):
+        return token.kind == "(" or (token.kind == "NOT" and not is_after_not)
+    return not _is_conjunction(token)
 
 
 class _Reader:
@@ -141,11 +164,9 @@ class _Reader:
         for number, token in enumerate(self.left):
             if isinstance(token, Sign):
                 depth += {"(": 1, ")": -1}.get(token.kind, 0)
-                if token.kind not in "()":
-                    return True
-                if not depth:
-                    following = self.left[number + 1 : number + 2]
-                    return any(isinstance(one, Sign) and one.kind in _JOINING for one in following)
+                if token.kind not in "()" or not depth:
+                    signs = (token, *self.left[number + 1 : number + 2])
+                    return token.kind == "NOT" or any(isinstance(one, Sign) and one.kind in _JOINING for one in signs)
         return False
 
     def either(self) -> Node:
@@ -250,11 +271,10 @@ def has_terms(node: Node) -> bool:
 
 def finds_more_than_words(node: Node) -> bool:
     """Whether a passage may be admitted that holds none of the words: by a field, or because it lacks a word."""
-    if isinstance(node, Either):
-        return any(isinstance(part, Where | Not) or finds_more_than_words(part) for part in node.parts)
-    return isinstance(node, All) and all(
-        isinstance(part, Where | Not) or finds_more_than_words(part) for part in node.parts
-    )
+    if not isinstance(node, All | Either):
+        return False
+    parts = (isinstance(part, Where | Not) or finds_more_than_words(part) for part in node.parts)
+    return any(parts) if isinstance(node, Either) else all(parts)
 
 
 def written(node: Node, is_inside: bool = False) -> str:
@@ -276,6 +296,5 @@ def written(node: Node, is_inside: bool = False) -> str:
 
 
 def _in_brackets(text: str, is_wanted: bool) -> str:
-    if not is_wanted:
-        return text
-    return f"({text} )" if "(" in text.split()[-1] else f"({text})"  # or a bracket of the last word would close
+    closing = " )" if "(" in text.split()[-1] else ")"  # or a bracket of the last word would close
+    return f"({text}{closing}" if is_wanted else text

@@ -16,7 +16,7 @@ from longsearch.engine.query_language import fields, operators
 from longsearch.engine.query_language.fields import QUOTES, Condition, Filters, Sort
 from longsearch.engine.query_language.file_filter import FileFilter, FolderFilter
 from longsearch.engine.query_language.items import as_prose, encodable, is_searchable, items
-from longsearch.engine.query_language.operators import Node, Not, Sign, Token, Where
+from longsearch.engine.query_language.operators import SPACED_BAR, Node, Not, Sign, Token, Where
 from longsearch.engine.types.results import Term
 
 Given = tuple[str, str]
@@ -25,9 +25,10 @@ MAX_TERMS = 64
 """A query looks up at most this many words and as many phrases. A pasted page has hundreds; each costs milliseconds."""
 _OPERATORS_MAX_CHARS = 1000  # a longer text was pasted, not typed: its quotation marks and dashes are prose
 _PREFIX_MIN_CHARS = 3  # "w1"* took 0.85 s at 100k passages that all match it
+_QUESTION_MARKS = ("?", "\uff1f", "\u061f", "\u037e")
 _SIGN_ALONE = re.compile(r"AND|OR|NOT|NEAR(?:/\d+)?")
-_PATTERN = re.compile(r"(?=(?:.*[^\W_]){3})(?!\d+\*\d)[\w'’-]*(?:\*[\w'’-]+)*\*?")
-_MEANINGLESS = re.compile(r"[+!~][^\W\d]\S*|[^\W\d]\w*[~^]\d*|[^\W\d]+\?[^\W\d]+|\*?[^\W\d]{1,2}\*|\*[^\W\d]{1,2}")
+_PATTERN = re.compile(r"(?!\*.*\*$)(?=(?:.*[^\W_]){3})(?!\d+\*\d)[\w'’-]*(?:\*[\w'’-]+)*\*?")
+_MEANINGLESS = re.compile(r"[+!~][^\W\d]\S*|[^\W\d]\w*[~^]\d*|[^\W\d]+\?[^\W\d]+|\*?[a-z]{1,2}\*|\*[a-z]{1,2}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,11 +114,13 @@ def parse(text: str, prefix_last: bool = False, keys: Collection[str] = (), also
 def _parts(text: str, found: Filters, prefix_last: bool, keys: Collection[str]) -> Sequence[Node]:
     """The parts of a query that stand side by side; what is no part, such as an order, is given to `found`."""
     tokens: list[Token] = []
-    has_signs = False
+    is_question = text.rstrip().endswith(_QUESTION_MARKS)
     for item, name in items(text, found.notes, keys):
         if not name and item["sign"]:
-            has_signs = True
-            tokens += _signs(item)
+            if is_question:  # prose: "classical AND and OR operations?"
+                tokens += [Term(sign.typed.lower()) for sign in _signs(item) if sign.typed.isalpha()]
+            else:
+                tokens += _signs(item)
             continue
         body = (item["phrase"] if item["word"] is None else item["word"]).strip()
         is_unfinished = prefix_last and item.end() == len(text) and not item["closed"]
@@ -126,7 +129,9 @@ def _parts(text: str, found: Filters, prefix_last: bool, keys: Collection[str]) 
         elif is_searchable(body):
             part = Where(name, body, is_unfinished) if name else _term(item, body, is_unfinished, found.notes)
             tokens.append(Not(part) if item["minus"] else part)
-    return operators.clauses(tokens) if has_signs else [token for token in tokens if not isinstance(token, Sign)]
+    if any(isinstance(token, Sign) for token in tokens):
+        return operators.clauses(tokens)
+    return [token for token in tokens if not isinstance(token, Sign)]
 
 
 def _signs(item: re.Match[str]) -> Iterator[Sign]:
@@ -135,6 +140,8 @@ def _signs(item: re.Match[str]) -> Iterator[Sign]:
     kind = (item["kind"] or {"&": "AND", "|": "OR"}.get(typed[0], typed)).partition("/")[0]
     if item["minus"]:
         yield Sign("NOT", "-")
+    if typed == "|" and item.string[item.start() - 1 : item.start()].isspace():
+        typed = SPACED_BAR
     yield Sign(kind, typed, int(item["within"] or operators.WITHIN))  # type: ignore[arg-type]
 
 
@@ -189,7 +196,8 @@ def written(query: Query) -> str:
     texts += [query.filters, str(query.folders)]
     if query.sort:
         texts.append(f"{'-' if query.is_reversed else ''}sort:{query.sort}")
-    return " ".join(filter(None, texts))
+    whole = " ".join(filter(None, texts))
+    return f"{whole} ." if query.joined and whole.endswith(_QUESTION_MARKS) else whole
 
 
 def folders_named(text: str, also: Sequence[Given] = ()) -> FolderFilter:

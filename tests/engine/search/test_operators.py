@@ -71,6 +71,7 @@ def shelf(store: Store, request: pytest.FixtureRequest, monkeypatch: pytest.Monk
         ("(type:pdf OR garden) blower", "bf"),
         ("type:pdf OR type:txt", "ab"),
         ("pump (water)", "acef"),
+        ("(pump water) NOT gasket", "cef"),
     ],
 )
 def test_operators_find_these_documents_and_no_others(shelf: Store, text: str, found: str) -> None:
@@ -123,6 +124,27 @@ def test_operators_join_what_stands_beside_them(text: str, joined: Node) -> None
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "can they perform classical AND and OR operations?",
+        "arbitrary powers of NOT and SWAP",
+        "cap *and* cork",
+        "the state $|\\Psi_0\\rangle$ of $||A||$",
+        "cat notes | sort",
+        "P(A|B)",
+        "what is (pump|blower)?",
+    ],
+)
+def test_prose_and_formulas_have_no_operators(text: str) -> None:
+    query = parse(f"pump {text}")
+    assert (query.joined, query.excluded, query.notes) == ((), (), ())
+
+
+def test_a_dash_right_behind_a_phrase_excludes_nothing() -> None:
+    assert parse('"Bourbaki"-style study').excluded == ()
+
+
+@pytest.mark.parametrize(
     "text", ["pump (for water) (c) f(x) 1) :)", "OR pump", "pump AND", "NEAR pump", "( NOT ) pump"]
 )
 def test_what_joins_nothing_is_a_word_or_nothing(text: str) -> None:
@@ -140,7 +162,7 @@ def test_operators_in_a_pasted_page_are_prose() -> None:
 _PIECES = [
     *'"-*+^(){}|:,.;~\\', "NEAR", "NEAR/3", "AND", "&&", "OR", "||", "NOT", "title:x", "-tag:", "sort:date", "type:pdf",
     "folder:x", "since:30d", "foo", "bar)", "(baz", "f(x)", "x|y", "c++", "gask*", "*eve", "the", '"a b"', '"a b"~4',
-    "中文", "-foo", "--foo", "-(",
+    "中文", "-foo", "--foo", "and", "or", "?", "|\\x", "a|b", "*em*", "-(",
 ]  # fmt: skip
 _TEXTS = st.one_of(
     st.text(max_size=80),
