@@ -53,7 +53,7 @@ class Bm25:
         idf, n_holding = partial(bm25.idf, n_passages=self._n_texts), self._n_holding(terms)
         scores, _ = keywords.scores_of_forms(self._db, list(map(forms_of, terms)), list(map(idf, n_holding)), idf)
         ranked = sorted(scores.items(), key=lambda row: (-row[1], row[0]))[:limit]
-        highest = bm25.highest(n_holding, self._n_texts)
+        highest = bm25.highest(WordStatistics(0, self._n_texts, 0, n_holding, ()))
         table = np.array(ranked, np.float64).reshape(-1, 2)
         return table[:, 0].astype(np.int64), table[:, 1] / highest
 

@@ -4,7 +4,7 @@
 small tables of an index (files, documents, metadata) in SQLite: these are read by SQL, and no Protocol has them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol, Self
 
 import numpy as np
@@ -88,6 +88,15 @@ class IndexBackend(VectorIndex, Protocol):
 
         Those that begin with the letters before a star at the end need not be among them: they are found by these.
         """
+
+    def terms_around(self, parts: Sequence[str]) -> Mapping[str, Mapping[str, int]]:
+        """For each of these stems the longer ones that begin or end with it, with the passages that hold each.
+
+        Of words that are not English; without the mark of such words.
+        """
+
+    def counts_of(self, stems: Sequence[str]) -> Mapping[str, int]:
+        """How many passages hold each of these stems of words that are not English; those that none holds may lack."""
 
     def documents_of(self, passage_ids: NDArray[np.int64]) -> NDArray[np.int64]:
         """(n,): the document of each of these passages (n,), ascending."""

@@ -34,12 +34,14 @@ class WordStatistics:
     """For each term the number of passages that hold it."""
     n_documents_with: tuple[int, ...]
     """For each term the number of documents that hold it."""
+    weights: tuple[float, ...] = ()
+    """For each term what it counts; () if all count in full. A term that counts less comes after those that do not."""
 
     @property
     def known_words(self) -> float:
         """The share of the query's terms that any passage holds; 1 for a query without terms."""
-        n_terms = len(self.n_passages_with)
-        return sum(n > 0 for n in self.n_passages_with) / n_terms if n_terms else 1.0
+        typed = self.n_passages_with[: self.weights.count(1.0)] if self.weights else self.n_passages_with
+        return sum(n > 0 for n in typed) / len(typed) if typed else 1.0
 
 
 def pooled(parts: Sequence[WordStatistics]) -> WordStatistics:
@@ -55,22 +57,25 @@ def pooled(parts: Sequence[WordStatistics]) -> WordStatistics:
         sum(part.n_words for part in parts),
         tuple(map(sum, zip(*(part.n_passages_with for part in parts), strict=True))),
         tuple(map(sum, zip(*(part.n_documents_with for part in parts), strict=True))),
+        parts[0].weights,
     )
 
 
-def highest(n_matching: Sequence[int], n_passages: int) -> float:
+def highest(statistics: WordStatistics) -> float:
     """The upper bound of a passage's BM25 for an OR of terms: the sum of idf * (k1 + 1).
 
-    `n_matching`: for each term the number of passages that hold it. A term with the weighted count f contributes
-    idf * f (k1 + 1) / (f + k1 (...)), which approaches idf * (k1 + 1) for any column weights; idf as FTS5 computes it.
-    A term that no passage holds counts too, because every answer lacks it.
+    A term with the weighted count f contributes idf * f (k1 + 1) / (f + k1 (...)), which approaches idf * (k1 + 1) for
+    any column weights; idf as FTS5 computes it. A term that no passage holds counts too, because every answer lacks it.
     """
-    return sum(idf(n, n_passages) for n in n_matching) * (K1 + 1)
+    return sum(idfs(statistics)) * (K1 + 1)
 
 
 def idfs(statistics: WordStatistics) -> list[float]:
     """The weight of each term, as FTS5 computes it in an index with these figures."""
-    return [idf(n, statistics.n_passages) for n in statistics.n_passages_with]
+    found = [idf(n, statistics.n_passages) for n in statistics.n_passages_with]
+    return (
+        [own * weight for own, weight in zip(found, statistics.weights, strict=True)] if statistics.weights else found
+    )
 
 
 def mean_length(statistics: WordStatistics) -> float:
@@ -91,8 +96,8 @@ def parts_of_passage(frequencies: Sequence[float], length: int, statistics: Word
     """What each term gives to `of_passage`."""
     half = K1 * (1 - B + B * length / mean_length(statistics))
     return [
-        idf(n, statistics.n_passages) * frequency * (K1 + 1) / (frequency + half) if frequency else 0.0
-        for n, frequency in zip(statistics.n_passages_with, frequencies, strict=True)
+        weight * frequency * (K1 + 1) / (frequency + half) if frequency else 0.0
+        for weight, frequency in zip(idfs(statistics), frequencies, strict=True)
     ]
 
 
@@ -123,6 +128,8 @@ def parts_of_counts(counts: Counts, lengths: Counts, statistics: WordStatistics)
     n_documents, mean_passages = statistics.n_documents, statistics.n_passages / max(1, statistics.n_documents)
     # FTS5's idf is nearly 0 for frequent terms; this one never is: a term in one of two documents must tell them apart
     weights = [math.log(1 + (n_documents - n + 0.5) / (n + 0.5)) for n in statistics.n_documents_with]
+    if statistics.weights:
+        weights = [own * weight for own, weight in zip(weights, statistics.weights, strict=True)]
     half = K1 * (1 - B + B * lengths / max(mean_passages, 1e-9))  # with so many passages a term gets half its weight
     total = sum(weights) or 1.0  # 1.0 for a query without words
     return (weight * own / (own + half) / total for weight, own in zip(weights, counts, strict=True))

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, product
 
-from longsearch.engine.languages.analysis import analysed, characters_of, folded, movable, pairs, whole_name
+from longsearch.engine.languages.analysis import MADE, analysed, characters_of, folded, movable, pairs, whole_name
 from longsearch.engine.languages.asked_forms import asked, spelt
 from longsearch.engine.languages.scripts import UNSPACED, UNSPACED_RUN
 from longsearch.engine.languages.signs import MAY_BE_SIGN, with_signs
@@ -53,11 +53,23 @@ class Lookup:
     """The first passage of a document matches if its title, its name or an identifier is the whole query; or ""."""
     ranked_phrases: tuple[str, ...] = ()
     """How the phrases are ranked, where it is not by themselves."""
+    lighter: tuple[tuple[str, float], ...] = ()
+    """Expressions that were not typed and count less than words, each with its weight: parts of compounds."""
+
+    @property
+    def typed(self) -> tuple[str, ...]:
+        """The expressions that stand for what was typed."""
+        return (self.ranked_phrases or self.phrases) + self.words
 
     @property
     def terms(self) -> tuple[str, ...]:
-        """The expressions that decide the rank."""
-        return (self.ranked_phrases or self.phrases) + self.words
+        """The expressions that decide the rank, the lighter ones last."""
+        return self.typed + tuple(expression for expression, _ in self.lighter)
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        """The weight of each term; () if all count in full."""
+        return (1.0,) * len(self.typed) + tuple(weight for _, weight in self.lighter) if self.lighter else ()
 
 
 def lookup(query: Query, languages: IndexLanguages) -> Lookup:
@@ -84,6 +96,11 @@ def match(term: Term) -> str:
     return _quoted(with_signs(term.text) if MAY_BE_SIGN.search(term.text) else term.text) + (
         "*" if term.is_prefix else ""
     )
+
+
+def made_form(stem: str) -> str:
+    """The expression for a stem of a word that is not English."""
+    return _quoted(movable(stem) + MADE)
 
 
 def any_of(expressions: Iterable[str]) -> str:
@@ -117,7 +134,7 @@ def _forms(text: str, found: Sequence[Written]) -> dict[str, list[str]]:
     """The other forms of each word of a text that belongs to a number, a date or an identifier, or may name a file."""
     return {
         word[0]: [
-            *(form for one in found if one.start < word.end() and word.start() < one.stop for form in one.forms),
+            *(form for one in found if one.has(text, *word.span()) for form in one.forms),
             *([whole_name(word[0])] if _MAY_BE_FILE.search(word[0]) else []),
         ]
         for word in _WORD.finditer(text)

@@ -27,7 +27,9 @@ def by_segments(segments: Segments, asked: Lookup, n_documents: int) -> "WordsBy
     if found is None:
         return None
     n_passages, n_words = keywords.totals(segments.db)
-    figures = WordStatistics(n_documents, n_passages, n_words, found.n_passages_with, found.n_documents_with)
+    figures = WordStatistics(
+        n_documents, n_passages, n_words, found.n_passages_with, found.n_documents_with, asked.weights
+    )
     return WordsBySegments(found, figures)
 
 
@@ -41,6 +43,7 @@ def by_fts5(db: apsw.Connection, asked: Lookup, n_documents: int) -> "WordsByFts
         n_words,
         tuple(sum(counts.values()) for counts in holding),
         tuple(len(counts) for counts in holding),
+        asked.weights,
     )
     return WordsByFts5(db, asked, holding, figures)
 
@@ -100,7 +103,7 @@ class WordsByFts5:
         if self.is_pooled:
             found = [id_ for id_, _ in keywords.best(self.db, any_of(self.asked.terms), limit, ids)]
             scores = {id_: sum(parts) for id_, parts in self._parts(found).items()}
-        elif all(len(forms) == 1 for forms in terms):
+        elif all(len(forms) == 1 for forms in terms) and not self.asked.weights:
             return keywords.best(self.db, any_of(self.asked.terms), limit, ids)
         else:
             idf = partial(bm25.idf, n_passages=self.statistics.n_passages)

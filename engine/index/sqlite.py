@@ -103,6 +103,14 @@ class SqliteBackend:
         """See `IndexBackend`."""
         return dictionary.words_like(self._segments, pattern)
 
+    def terms_around(self, parts: Sequence[str]) -> dict[str, dict[str, int]]:
+        """See `IndexBackend`."""
+        return dictionary.terms_around(self._segments, parts)
+
+    def counts_of(self, stems: Sequence[str]) -> dict[str, int]:
+        """See `IndexBackend`."""
+        return dictionary.counts_of(self._segments, stems)
+
     def documents_of(self, passage_ids: NDArray[np.int64]) -> NDArray[np.int64]:
         """See `IndexBackend`. To read 400 passages and 300 documents in tables took 2 ms among 100,000 passages.
 

@@ -1,19 +1,26 @@
-"""Finds in a query what `written_forms` finds in a text, however it is typed. Pure."""
+"""Finds in a query what can be spelt in several ways, and its other spellings or the form that they share. Pure.
+
+`1.234,56`, `1,234.56` and `1 234.56` are one number. The word index cuts all of them at their signs, so each is a
+phrase of the same groups of digits, or of all digits in one: the query asks for these, and the index grows by nothing.
+"""
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from longsearch.engine.languages.written_forms import LONGEST, Written, is_mixed, written
+from longsearch.engine.languages.written_forms import BORDER, LONGEST, Written, is_mixed, written
 
 _PLAIN_WORD = re.compile(r"(?<!\S)[^\W_]{1,12}(?!\S)")
-_BORDER = re.compile(r"(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
+_SIGNED_WORD = re.compile(r"(?<!\S)[^\W_]+(?:[-\u2010-\u2015./_][^\W_]+)+(?!\S)")
+_GAP = "[ \u00a0\u2007\u2009\u202f]"
+_NUMBER = re.compile(rf"(?<![\w.,'’])\d+(?:[.,'’٫٬]\d+|{_GAP}\d{{3}}(?!\d))*(?!\w)|(?<![\w.,])[.,]\d+(?![\w.,])")
+_YEAR = re.compile(r"(?:19|20)\d\d")
 
 
 def spelt(text: str) -> list[Written]:
-    """Return what `written` finds in a part of a query. There a day is not its month."""
-    return [
-        replace(one, forms=tuple(form for form in one.forms if not _is_month(form, one.forms))) for one in written(text)
-    ]
+    """Return the dates, numbers and identifiers in a part of a query."""
+    found = _written(text)
+    return found + _numbers(text, found)
 
 
 def asked(text: str) -> list[Written]:
@@ -21,19 +28,71 @@ def asked(text: str) -> list[Written]:
 
     So `iso 9001` and `7xk 440 b` find ISO9001 and 7XK-440-B, and `iso9001` finds ISO 9001.
     """
-    found = spelt("".join(c.upper() if len(c.upper()) == 1 else c for c in text))
-    words = [
-        word for word in _PLAIN_WORD.finditer(text) if not any(one.start <= word.start() < one.stop for one in found)
-    ]
+    found = _written("".join(c.upper() if len(c.upper()) == 1 else c for c in text))
+    signed, words = (
+        [word for word in pattern.finditer(text) if all(not one.covers(word.start()) for one in found)]
+        for pattern in (_SIGNED_WORD, _PLAIN_WORD)
+    )
+    places = [word.span() for word in signed]
+    others: list[Written] = []
     for number, first in enumerate(words):
-        if len(split := _BORDER.sub(" ", first[0])) > len(first[0]):
-            found.append(Written(*first.span(), (split.lower(),)))
-        for last in words[number + 1 : number + 4]:
-            whole = "".join(text[first.start() : last.end()].split()).lower()
-            if len(whole) <= LONGEST and whole.isalnum() and is_mixed(whole):
-                found.append(Written(first.start(), last.end(), (whole,)))
-    return found
+        if len(split := BORDER.sub(" ", first[0])) > len(first[0]):
+            others.append(Written(*first.span(), (split.lower(),)))
+        places += [(first.start(), last.end()) for last in words[number + 1 : number + 4]]
+    for start, stop in places:
+        whole = "".join(filter(str.isalnum, text[start:stop])).lower()
+        if len(whole) <= LONGEST and is_mixed(whole):
+            others.append(Written(start, stop, (whole,)))
+    return found + _numbers(text, found) + others
+
+
+def _written(text: str) -> list[Written]:
+    """Return what `written` finds; in a query a day is not its month."""
+    return [
+        replace(one, forms=tuple(form for form in one.forms if not _is_month(form, one.forms))) for one in written(text)
+    ]
+
+
+def _numbers(text: str, found: Sequence[Written]) -> list[Written]:
+    """Return the numbers of a text that are nothing else."""
+    left = (number for number in _NUMBER.finditer(text) if all(not one.covers(number.start()) for one in found))
+    return [Written(*number.span(), forms) for number in left if (forms := tuple(dict.fromkeys(_of_number(number[0]))))]
 
 
 def _is_month(form: str, forms: tuple[str, ...]) -> bool:
     return len(form) == 6 and any(other.startswith(form) and len(other) == 8 for other in forms)
+
+
+def _of_number(typed: str) -> Iterator[str]:
+    """Yield the other spellings of a number: its digits in one and in groups, its decimal places with and without 0."""
+    for whole, part in dict.fromkeys(_values(typed)):
+        whole = whole.lstrip("0") or "0"
+        places = dict.fromkeys((part, part.rstrip("0"), part.rstrip("0").ljust(2, "0"))) if part.strip("0") else [""]
+        for digits in dict.fromkeys((whole, *_grouped(whole))):
+            yield from (f"{digits} {end}".rstrip() for end in places)
+
+
+def _grouped(digits: str) -> Iterator[str]:
+    """Yield a whole number in groups of three, and as it is written in India."""
+    if len(digits) > 3:
+        yield f"{int(digits):,}".replace(",", " ")
+        lakhs = re.sub(r"(?<=\d)(?=(?:\d\d)+$)", " ", digits[:-3])
+        yield f"{lakhs} {digits[-3:]}"
+
+
+def _values(typed: str) -> Iterator[tuple[str, str]]:
+    """Yield what a number may mean, as (whole part, decimal places): 1.234 is above a thousand or below two."""
+    groups, signs = re.split(r"\D", typed), re.findall(r"\D", typed)
+    *before, last = groups
+    if not signs:
+        if len(typed) > 3 and not _YEAR.fullmatch(typed):
+            yield typed, ""
+        return
+    is_grouped = len(groups[0]) <= 3 and all(len(group) in (2, 3) for group in before[1:])
+    if len(set(signs)) == 2 and signs.count(signs[-1]) == 1 and is_grouped:
+        yield "".join(before), last
+    elif len(set(signs)) == 1:
+        if is_grouped and len(last) == 3 and groups[0] not in ("", "0"):
+            yield "".join(groups), ""
+        if len(groups) == 2 and signs[0] in ".,٫" and (len(last) != 3 or last.strip("0")):
+            yield groups[0], last

@@ -24,7 +24,7 @@ _SIGN = re.compile(  # begins with a character of a class: so most of a text is 
 )
 _SMALL_OR_OLD = re.compile("[²³¹µ₀-₉\u2103\u2109\u2116\u2126\u212a\u212b]+")
 """Digits above and below the line, and characters that Unicode has twice: m² and m2, µm and μm."""
-_TYPED = str.maketrans({_PLUS: "+", _SHARP: "#", _MINUS: "-", _DOT: ".", _SECTION: "§", _BORDER: None})
+_TYPED = str.maketrans({_PLUS: "+", _SHARP: "#", _MINUS: "-", _DOT: ".", _SECTION: "§", _BORDER: None, "\ue000": None})
 
 
 MAY_BE_SIGN = re.compile(f"[.+#♯§−-]|{_SMALL_OR_OLD.pattern}")
@@ -38,7 +38,7 @@ def with_signs(text: str) -> str:
 
 
 def as_typed(text: str) -> str:
-    """Return a text that `with_signs` made with its signs as one types them."""
+    """Return a word of the index with its signs as one types them, without the marks of the index."""
     return text.translate(_TYPED)
 
 

@@ -1,15 +1,14 @@
-"""Finds numbers, dates and identifiers in a text, and the form of each that all its spellings share. Pure.
+"""Finds dates, long numbers and identifiers in a text, and the form of each that all its spellings share. Pure.
 
-`1.234,56 €`, `1,234.56` and `1 234.56` are one number; `17 May 2021`, `17.05.2021` and `2021-05-17` one day. Their form
-is a word of digits and letters, such as 20210517, which the index holds beside the text's own words. What is ambiguous
-has several forms: 03/04/2021 is a day in March or in April, and 1.234 is more than a thousand or less than two.
+`17 May 2021`, `17.05.2021` and `2021-05-17` are one day. Its form is a word of digits and letters, 20210517, which the
+index holds beside the text's own words. What is ambiguous has several forms: 03/04/2021 is a day in March or in April.
+What a query alone can spell in all ways, such as an amount, has no form here: see `asked_forms`.
 """
 
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date
-from itertools import pairwise
 
 from longsearch.engine.languages.analysis import folded
 
@@ -20,6 +19,7 @@ LONGEST = 34
 """Characters of a form: those of an IBAN."""
 _GAP = "[ \u00a0\u2007\u2009\u202f]"
 _DASH = "[-\u2010-\u2015\u2212]"
+DASH = re.compile(_DASH)
 _OF = r"(?:(?:de|del|of|d|di|do|ta|den|gada|m)[.'’]?\s*)?"
 _NAME = r"(?P<name>[^\W\d_][^\s\d,/()]{1,15}?)"
 _ORDINAL = r"(?:st|nd|rd|th|er|[ºª.])?"
@@ -35,6 +35,15 @@ class Written:
     """One past its last character."""
     forms: tuple[str, ...]
     """What all its spellings share, in small letters: a word each, or a phrase."""
+
+    def covers(self, place: int) -> bool:
+        """Whether the character at this place belongs to it."""
+        return self.start <= place < self.stop
+
+    def has(self, text: str, start: int, stop: int) -> bool:
+        """Whether all letters and digits of the word from `start` to `stop` belong to it, and any."""
+        around = text[start : max(start, self.start)] + text[min(self.stop, stop) : stop]
+        return self.start < stop and start < self.stop and not any(map(str.isalnum, around))
 
     def is_all_of(self, text: str) -> bool:
         """Whether the text has no letters and digits around it."""
@@ -108,7 +117,6 @@ def _of_named(found: re.Match[str]) -> Iterator[str]:
 
 def _of_arxiv(found: re.Match[str]) -> Iterator[str]:
     yield found["arxiv"].replace(".", POINT)
-    yield from _values(found["arxiv"])
 
 
 def _of_isbn(found: re.Match[str]) -> Iterator[str]:
@@ -125,35 +133,11 @@ def _of_isbn(found: re.Match[str]) -> Iterator[str]:
         yield digits
 
 
-def _of_number(found: re.Match[str]) -> Iterator[str]:
-    yield from _values(found[0])
-
-
-def _values(typed: str) -> Iterator[str]:
-    """Yield what a number with a sign between its digits may mean: a whole number, a decimal one, or either."""
-    groups, signs = re.split(r"\D", typed), set(re.findall(r"\D", typed))
-    *before, last = groups
-    is_whole = 1 <= len(groups[0]) <= 3 and all(len(group) in (2, 3) for group in groups[1:]) and len(last) == 3
-    if len(signs) == 2 and typed.count(re.findall(r"\D", typed)[-1]) == 1:
-        if len(before[0]) <= 3 and all(len(group) in (2, 3) for group in before[1:]):
-            yield _decimal("".join(before), last)
-    elif len(signs) == 1:
-        if is_whole and groups[0] != "0":
-            yield "".join(groups)
-        if len(groups) == 2 and signs <= set(".,٫"):
-            yield _decimal(groups[0], last)
-
-
-def _decimal(whole: str, part: str) -> str:
-    part = part.rstrip("0")
-    return (whole.lstrip("0") or "0") + (POINT + part if part else "")
-
-
 def _of_groups(found: re.Match[str]) -> Iterator[str]:
     """Yield the digits of a telephone, card or account number in one, and a telephone number without its country."""
     groups = re.findall(r"\d+", found[0])
     digits, signs = "".join(groups), set(re.findall(r"[^\d\s]", found[0]))
-    is_years = len(groups) == 2 and all(len(group) == 4 and group[0] in "12" for group in groups)
+    is_years = all(map(_YEAR.fullmatch, groups))
     if not 7 <= len(digits) <= 19 or is_years or (signs == {"."} and (len(groups) == 2 or max(map(len, groups)) < 4)):
         return
     yield digits
@@ -182,11 +166,13 @@ def _of_iban(found: re.Match[str]) -> Iterator[str]:
 
 
 def _of_parts(found: re.Match[str]) -> Iterator[str]:
-    """Yield the parts of a part number in one, and letters with the digits that follow them: `DIN EN ISO 9001`."""
+    """Yield the parts of a part number in one, unless a query can cut it where a letter stands beside a digit."""
     parts = re.findall(r"[^\W_]+", found[0])
-    if is_mixed(whole := "".join(parts)):
+    if _YEAR.fullmatch(parts[-1]) and not DASH.search(found[0]):
+        del parts[-1]  # Q2 2023
+    whole = "".join(parts)
+    if len(parts) > 1 and is_mixed(whole) and BORDER.split(whole) != parts:
         yield whole
-        yield from (one + other for one, other in pairwise(parts) if one.isalpha() and other[0].isdecimal())
 
 
 def is_mixed(text: str) -> bool:
@@ -202,6 +188,9 @@ _CODES = frozenset(
 )
 """The codes of countries that have two digits. Those that begin with 1 or 7 have one, all others three."""
 _DIGITS = re.compile(r"\d+")
+_YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
+BORDER = re.compile(r"(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
+"""Where a letter stands beside a digit."""
 _OTHER_DIGITS = re.compile(r"(?:(?![0-9])\d)+")
 _Kind = tuple[re.Pattern[str], Callable[[re.Match[str]], Iterator[str]]]
 _ALONE: tuple[_Kind, ...] = (
@@ -272,13 +261,9 @@ _ALONE: tuple[_Kind, ...] = (
 )
 """What is looked for first, in this order: each takes its characters away from what comes after it."""
 _TOGETHER: tuple[_Kind, ...] = (
-    (
-        re.compile(rf"(?<![\d.,'’])\d+(?:[.,'’٫٬]\d+|{_GAP}\d{{3}}(?!\d))+(?!\d)|(?<![\w.,])[.,]\d+(?![\d.,])"),
-        _of_number,
-    ),
     (re.compile(rf"(?<!\w)(?<!\w-)\+?\(?\d+(?:(?:{_GAP}|{_DASH}|[./()]){{1,3}}\d+){{1,8}}(?!\w)"), _of_groups),
     (re.compile(r"(?:\+|(?<![\w.,])0)\d{7,14}(?!\w)"), _of_dialled),
     (re.compile(rf"(?<!\w)(?:[A-Za-z0-9]{{1,12}}{_DASH}){{1,5}}[A-Za-z0-9]{{1,12}}(?!\w)"), _of_parts),
-    (re.compile(rf"(?<!\w){_CAPITALS}(?:(?:{_GAP}|{_DASH}|[./_]){_CAPITALS}){{1,5}}(?!\w)"), _of_parts),
+    (re.compile(rf"(?<!\w){_CAPITALS}(?:(?:{_GAP}|{_DASH}|[./_]){_CAPITALS}){{1,3}}(?!\w)"), _of_parts),
 )
 """What is looked for last, in what the others have left: a row of digits may be an amount or a telephone number."""

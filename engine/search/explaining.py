@@ -73,7 +73,7 @@ def _of_passages(parts: Parts, words: QueryWords, places: NDArray[np.intp]) -> P
     figures = words.statistics
     each = words.by_term(parts.found.ids[places]) * parts.found.is_by_words[places]
     total = each.sum(axis=0)
-    highest = bm25.highest(figures.n_passages_with, figures.n_passages) or 1.0
+    highest = bm25.highest(figures) or 1.0
     counted = np.clip(parts.found.bm25[places] / highest, 0.0, 1.0)
     shares = each * (counted / np.where(total > 0, total, 1.0))
     return words_in_document(shares, 0 * shares)

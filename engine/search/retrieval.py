@@ -108,7 +108,7 @@ def by_words(words: QueryWords, found: Candidates) -> Scores:
     reach. Passages that are not among the best by words get their document's part alone.
     """
     figures = words.statistics
-    highest = bm25.highest(figures.n_passages_with, figures.n_passages) or 1.0
+    highest = bm25.highest(figures) or 1.0
     whole = bm25.of_counts(words.in_documents(found.document_ids), found.lengths, figures)
     return words_in_document(np.clip(found.bm25 / highest, 0.0, 1.0), whole[found.documents])
 

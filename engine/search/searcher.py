@@ -23,9 +23,11 @@ from longsearch.engine.index.backends import Found, QueryWords
 from longsearch.engine.index.bm25 import pooled
 from longsearch.engine.index.index import Index
 from longsearch.engine.index.lookup import Lookup, as_typed, lookup
+from longsearch.engine.languages.compounds import COMPOUNDING
 from longsearch.engine.query_language.query import Query, in_languages, written
 from longsearch.engine.search import joined, versions
 from longsearch.engine.search.calibration import with_levels
+from longsearch.engine.search.compounds import with_compounds
 from longsearch.engine.search.explaining import Parts, with_reasons
 from longsearch.engine.search.fusion import both, trust
 from longsearch.engine.search.hits import LEAST_SCORE, to_hits
@@ -125,6 +127,8 @@ def search(indexes: Sequence[Index], request: SearchRequest) -> SearchResults:
     if has_patterns := "*" in request.query.text:
         request = replace(request, query=with_words_like(request.query, indexes))
     query, asked = request.query, lookup(request.query, spoken)
+    if query.words and mode is not SearchMode.MEANING and not COMPOUNDING.isdisjoint(spoken.codes):
+        asked = with_compounds(asked, query, indexes, spoken)
     plans = _pooled([_plan(index, request, mode, asked, vector) for index, vector in asked_of])
     hits = _hits(plans, _merged(plans)[: request.k])
     if request.fold and not query.is_listing and versions.may_be_among(hits):
@@ -134,7 +138,7 @@ def search(indexes: Sequence[Index], request: SearchRequest) -> SearchResults:
         hits = sort_hits(hits, query.sort, query.is_reversed)  # those of a listing are in this order already
     took_ms = (time.perf_counter() - started) * 1000
     held = plans[0].words.statistics.n_passages_with if plans[0].words else ()
-    n_with = {as_typed(term): n for term, n in zip(asked.terms, held, strict=False)}
+    n_with = {as_typed(term): n for term, n in zip(asked.typed, held, strict=False)}
     note = _note(plans, asked_of)
     found = SearchResults(
         query.text, mode, "", took_ms, hits, note, lit=query.terms, languages=spoken.codes, n_with=n_with

@@ -1,10 +1,11 @@
-"""The words of an index that resemble a mistyped one, or are like a pattern. Knows no query.
+"""The words of an index that resemble a mistyped one, are like a pattern or hold another word. Knows no query.
 
 The index holds words without their endings. So the terms that resemble the typed word, or a beginning of it, say in
 which passages to look, and the words of these passages are compared whole.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -19,7 +20,9 @@ from longsearch.engine.store import keywords, texts
 from longsearch.engine.store.documents import bindable
 from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.segments.files import Arrays, Segments
+from longsearch.engine.store.segments.word_parts import n_holding
 
+_VOCABULARY = "CREATE VIRTUAL TABLE IF NOT EXISTS temp.word_counts USING fts5vocab(main, words, row)"
 _SHORTEST = 3  # letters of a term
 _N_TERMS = 16
 """The nearest terms whose passages are read."""
@@ -81,6 +84,48 @@ def _terms_like(segments: Segments, pieces: Sequence[str]) -> Iterator[tuple[int
             yield -int(known.counts[np.searchsorted(ends, match.start())]), match[0]
 
 
+def terms_around(segments: Segments, parts: Sequence[str]) -> dict[str, dict[str, int]]:
+    """For each of these stems the longer ones that begin or end with it, with the passages that hold each."""
+    found: dict[str, Counter[str]] = {part: Counter() for part in parts}
+    mark = MADE.encode()
+    for known in _whole_dictionaries(segments):
+        whole, ends, counts = known.whole.tobytes(), known.ends, known.counts
+        for part in parts:
+            own = part.encode()
+            places = np.array([match.start() for match in re.finditer(re.escape(own), whole)], np.int64)
+            numbers = np.searchsorted(ends, places, "right") - 1
+            begins = ends[numbers] == places
+            is_end = ends[numbers + 1] == places + len(own) + len(mark)
+            for number in np.unique(numbers[begins | is_end]).tolist():
+                term = known.term(number)
+                if term.endswith(mark) and len(term) > len(own) + len(mark):
+                    found[part][term.removesuffix(mark).decode()] += int(counts[number])
+    return {part: dict(terms) for part, terms in found.items()}
+
+
+def counts_of(segments: Segments, stems: Sequence[str]) -> dict[str, int]:
+    """How many passages hold each of these stems of words that are not English."""
+    found: Counter[str] = Counter()
+    opened = segments.opened(Kind.WORDS)
+    for arrays, _ in opened or ():
+        for stem in stems:
+            found[stem] += n_holding(arrays, (stem + MADE).encode())
+    if opened is None:
+        segments.db.execute(_VOCABULARY)
+        sql = "SELECT doc FROM temp.word_counts WHERE term = ?"
+        found.update({stem: segments.db.execute(sql, (stem + MADE,)).get or 0 for stem in stems})
+    return dict(found)
+
+
+def _whole_dictionaries(segments: Segments) -> Iterator["_Dictionary"]:
+    """Yield all terms of each segment, or of FTS5 in an index without segments."""
+    opened = segments.opened(Kind.WORDS)
+    for arrays, _ in opened or ():
+        yield _Dictionary(arrays["terms"], arrays["term_ends"].astype(np.int64), np.diff(arrays["posting_ends"]))
+    if opened is None and keywords.totals(segments.db)[0] <= _MOST_SCANNED:
+        yield _of_fts5(segments.db, 1 << 16, 1)
+
+
 @dataclass(frozen=True, slots=True)
 class _Dictionary:
     """Some terms of the index, one after another."""
@@ -126,7 +171,7 @@ def _of_segment(segment: Arrays, longest: int, least: int) -> Iterator[_Dictiona
 
 
 def _of_fts5(db: apsw.Connection, longest: int, least: int) -> _Dictionary:
-    db.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.word_counts USING fts5vocab(main, words, row)")
+    db.execute(_VOCABULARY)
     sql = "SELECT CAST(term AS BLOB), doc FROM temp.word_counts WHERE doc >= ?"
     rows = [(term, count) for term, count in db.execute(sql, (least,)) if _SHORTEST <= len(term) <= longest]
     ends = np.cumsum([0, *(len(term) for term, _ in rows)])

@@ -102,7 +102,7 @@ class LanceBackend:
 
     def words(self, asked: Lookup, n_documents: int) -> QueryWords:
         """See `IndexBackend`."""
-        return words_of(self._snapshot, self._look_up(), asked.terms, n_documents)
+        return words_of(self._snapshot, self._look_up(), asked, n_documents)
 
     def matching(self, match: str) -> NDArray[np.int64]:
         """See `IndexBackend`."""
@@ -137,6 +137,14 @@ class LanceBackend:
     def lacks_segments(self) -> bool:
         """See `IndexBackend`. A shared store has none."""
         return False
+
+    def terms_around(self, parts: Sequence[str]) -> dict[str, dict[str, int]]:
+        """See `IndexBackend`. None: LanceDB does not list the words of its index."""
+        return {}
+
+    def counts_of(self, stems: Sequence[str]) -> dict[str, int]:
+        """See `IndexBackend`."""
+        return {}
 
     def expect(self, passage_ids: Sequence[int]) -> None:
         """See `IndexBackend`."""

@@ -8,21 +8,23 @@ from longsearch.engine.index.bm25 import WordStatistics
 from longsearch.engine.index.lance.match import Matcher
 from longsearch.engine.index.lance.postings import Held, added
 from longsearch.engine.index.lance.snapshot import Snapshot
-from longsearch.engine.index.lookup import forms_of
+from longsearch.engine.index.lookup import Lookup, forms_of
 from longsearch.engine.index.query_words import WordsBySegments
 from longsearch.engine.store.segments.term_counts import Postings, n_documents_at
 from longsearch.engine.store.segments.word_parts import Part
 from longsearch.engine.store.segments.word_search import WordSearch
 
 
-def words_of(snapshot: Snapshot, matcher: Matcher, expressions: Sequence[str], n_documents: int) -> WordsBySegments:
+def words_of(snapshot: Snapshot, matcher: Matcher, asked: Lookup, n_documents: int) -> WordsBySegments:
     """Look up the terms of a query. A passage holds a term if it holds one of its forms."""
-    by_term = [forms_of(expression) for expression in expressions]
+    by_term = [forms_of(expression) for expression in asked.terms]
     matcher.look_up(dict.fromkeys(form for own in by_term for form in own))
     held = [[matcher.held(form) for form in own] for own in by_term]
     found = search_of(snapshot, [own[0] if len(own) == 1 else added(own) for own in held])
     n_passages, n_words = snapshot.at.n_passages, snapshot.at.n_words
-    figures = WordStatistics(n_documents, n_passages, n_words, found.n_passages_with, found.n_documents_with)
+    figures = WordStatistics(
+        n_documents, n_passages, n_words, found.n_passages_with, found.n_documents_with, asked.weights
+    )
     return WordsBySegments(found, figures)
 
 

@@ -187,6 +187,11 @@ def _of_fresh(db: apsw.Connection, fresh: NDArray[np.int64], terms: Sequence[Seq
     return Part(ids, document_ids, first_of, lengths, of_terms)
 
 
+def n_holding(segment: Arrays, term: bytes) -> int:
+    """How many passages of a segment hold a term."""
+    return len(_of_word(segment, (term,))[0])
+
+
 def _of_word(segment: Arrays, tokens: tuple[bytes, ...]) -> tuple[Ints, Ints, int]:
     """(places, counts, number of documents) of a word."""
     terms = _Terms(segment)
