@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Callable, Hashable
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -79,6 +80,10 @@ class Index:
     def documents_where(self, wanted: filter_cache.FileTests) -> NDArray[np.int64]:
         """The documents of the files that pass `wanted`, ascending."""
         return filter_cache.documents_where(self.db, self.files_version, wanted)
+
+    def kept(self, key: Hashable, make: Callable[[], NDArray[np.int64] | None]) -> NDArray[np.int64] | None:
+        """The documents that `make` returns for `key`, kept until files, languages or metadata change; None for all."""
+        return filter_cache.kept(self.files_version, key, make)
 
     def progress(self) -> IndexProgress:
         """The progress of indexing."""

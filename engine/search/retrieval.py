@@ -31,6 +31,12 @@ def allowed_documents(
     index: Index, file_filter: FileFilter, conditions: Sequence[Condition] = ()
 ) -> NDArray[np.int64] | None:
     """Ids of the documents in files that the filter admits and of which the conditions hold, ascending; None: all."""
+    if file_filter.admits_all and not conditions:
+        return None
+    return index.kept((file_filter, tuple(conditions)), lambda: _admitted(index, file_filter, conditions))
+
+
+def _admitted(index: Index, file_filter: FileFilter, conditions: Sequence[Condition]) -> NDArray[np.int64] | None:
     allowed = None
     if not file_filter.admits_all:
         found = index.documents_where(file_filter)

@@ -258,3 +258,11 @@ def among(column: str, ids: NDArray[np.int64] | None) -> tuple[str, tuple[Any, .
     if ids is None:
         return "", ()
     return (f" AND {column} IN carray(?)", (apsw.carray(np.ascontiguousarray(ids)),)) if len(ids) else (" AND 0", ())
+
+
+def note_change(db: apsw.Connection) -> None:
+    """Note that filters may admit other documents than before: what searches keep of it is made again.
+
+    A trigger notes a change of the files' names; see `schema`.
+    """
+    db.execute("UPDATE meta SET value = random() WHERE key = 'files_version'")

@@ -8,7 +8,7 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from longsearch.engine.store.connection import among, distinct
+from longsearch.engine.store.connection import among, distinct, note_change
 
 WORDS_VERSION = 1
 """The rules by which words are indexed. Words of a lower version are made again from the stored text."""
@@ -53,6 +53,7 @@ def put(db: apsw.Connection, document_id: int, language: str) -> None:
     """Record the language of a document, whose words are indexed by today's rules."""
     sql = "UPDATE contents SET language = ?, words_version = ? WHERE id = ?"
     db.execute(sql, (language, WORDS_VERSION, document_id))
+    note_change(db)
 
 
 def documents_in(db: apsw.Connection, codes: Collection[str]) -> set[int]:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longsearch.engine.dates import date_in_path, first_day, last_day
-from longsearch.engine.store.connection import among, distinct
+from longsearch.engine.store.connection import among, distinct, note_change
 from longsearch.engine.store.documents import storable
 from longsearch.engine.types.documents import MetadataValue
 
@@ -34,11 +34,13 @@ def put(db: apsw.Connection, document_id: int, values: Iterable[MetadataValue]) 
     remove(db, document_id)
     _insert(db, document_id, values, first_ordinal=0, of_file=False)
     db.execute("UPDATE contents SET metadata_version = ? WHERE id = ?", (VERSION, document_id))
+    note_change(db)
 
 
 def follow_file(db: apsw.Connection, document_id: int, path: str, title: str) -> None:
     """Renew the values that follow the first of the document's files: its date, and its title unless it has its own."""
     db.execute("DELETE FROM metadata WHERE content_id = ? AND of_file", (document_id,))
+    note_change(db)
     sql = "SELECT field, value, source FROM metadata WHERE content_id = ? ORDER BY ordinal"
     own = {field: MetadataValue(field, *rest) for field, *rest in db.execute(sql, (document_id,))}
     values = [] if "title" in own else [MetadataValue("title", title, "file name")]

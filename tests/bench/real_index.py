@@ -13,6 +13,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -80,19 +81,17 @@ def vector_of(text: str) -> NDArray[np.float32]:
 
 def build(path: Path, n_passages: int, paths: list[Path]) -> dict[str, list[str]]:
     """Write an index with this many passages, or all that the texts have; return the queries of each class."""
-    texts, n_done, n_files = rows(paths), 0, 0
+    texts, n_done, n_files = ((title, text) for title, text in rows(paths) if text.strip()), 0, 0
     seen: list[str] = []
     with Store.open(path, root=path.parent / "real") as store:
         store.use_model("words", DIM)
-        while n_done < n_passages:
+        while n_done < n_passages and (batch := list(islice(texts, _DOCUMENTS_PER_TRANSACTION))):
             with store.changing():
-                for title, text in (row for row, _ in zip(texts, range(_DOCUMENTS_PER_TRANSACTION), strict=False)):
-                    if text.strip() and n_done < n_passages:
+                for title, text in batch:
+                    if n_done < n_passages:
                         n_done += _add(store, title, text, n_files)
                         n_files += 1
                         seen += [text] if n_files % 7 == 0 and len(seen) < 400 else []
-                if n_done < n_passages and n_files % _DOCUMENTS_PER_TRANSACTION:
-                    break
         store.tidy()
     return queries(seen, asked_in(paths))
 

@@ -4,9 +4,10 @@ To look at 48,000 names takes 70 ms, to count as many documents 0.6 ms, and a pe
 index changes documents only together with their files, and gives its files a new version with every change.
 """
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import apsw
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from longsearch.engine.store import documents, files
 from longsearch.engine.store.files import NameTests
 
+Made = TypeVar("Made")
 _MOST = 16  # answers that a process keeps: of 100,000 documents they take 13 MB at most
 
 
@@ -37,7 +39,7 @@ class FilesVersion:
     """The index file; "" for the small tables of a shared store, which lie in memory."""
     root: bytes
     version: int
-    """Another one after every change of the files."""
+    """Another one after every change of the files, and of the languages and metadata of documents."""
 
     @classmethod
     def of(cls, db: apsw.Connection, meta: Mapping[str, Any]) -> "FilesVersion":
@@ -46,19 +48,29 @@ class FilesVersion:
 
 
 _counted: dict[tuple[str, bytes], tuple[int, int]] = {}  # for each index the version of its files, and its documents
-_kept: dict[tuple[FilesVersion, FileTests], NDArray[np.int64]] = {}
+_kept: dict[tuple[FilesVersion, Hashable], Any] = {}
 
 
 def documents_where(db: apsw.Connection, known: FilesVersion, wanted: FileTests) -> NDArray[np.int64]:
     """The documents of the files that pass `wanted`, ascending. The slow twin is in `files`."""
-    key = known, wanted
-    found = _kept.get(key)
-    if found is None:
+
+    def made() -> NDArray[np.int64]:
         found = np.array(sorted(files.documents_where(db, wanted.under, wanted, wanted.admits)), np.int64)
         found.setflags(write=False)
-        if len(_kept) >= _MOST:
-            _kept.clear()
-        _kept[key] = found
+        return found
+
+    return kept(known, wanted, made)
+
+
+def kept(known: FilesVersion, key: Hashable, make: Callable[[], Made]) -> Made:
+    """What `make` returns for `key`, which is kept for this version of the index."""
+    with suppress(KeyError):
+        found: Made = _kept[known, key]
+        return found
+    found = make()
+    if len(_kept) >= _MOST:  # another thread may do the same: nothing is read again here
+        _kept.clear()
+    _kept[known, key] = found
     return found
 
 

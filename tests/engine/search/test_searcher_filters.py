@@ -11,10 +11,13 @@ from numpy.typing import NDArray
 
 from longsearch.engine.index.opening import open_index
 from longsearch.engine.query_language.file_filter import FileFilter
-from longsearch.engine.store import documents, files
+from longsearch.engine.query_language.query import parse
+from longsearch.engine.search.retrieval import allowed_documents
+from longsearch.engine.store import documents, files, languages
 from longsearch.engine.store.records import FileStamp
 from longsearch.engine.store.segments import filter_cache
 from longsearch.engine.store.store import Store
+from longsearch.engine.types.documents import MetadataValue
 from longsearch.engine.types.results import SearchMode
 from tests.engine.search.search_helpers import add, names, search, toward
 
@@ -160,3 +163,25 @@ def test_few_answers_of_filters_are_kept(store: Store) -> None:
         for number in range(40):
             assert len(index.documents_where(FileFilter(parts_excluded=(str(number),)))) == 1
     assert len(filter_cache._kept) <= filter_cache._MOST
+
+
+def test_the_documents_of_a_language_and_a_date_are_kept_until_these_change(store: Store) -> None:
+    first = add(store, "a.md", ["Apples."])
+    wanted, dated = FileFilter(languages=("de",)), parse("date:2020..2021 apples").conditions
+
+    def kept() -> tuple[list[int], list[int]]:
+        with open_index(store.path) as index:
+            answers = [allowed_documents(index, wanted), allowed_documents(index, FileFilter(), dated)]
+            again = [allowed_documents(index, wanted), allowed_documents(index, FileFilter(), dated)]
+        assert all(one is other for one, other in zip(answers, again, strict=True))
+        return tuple([] if own is None else own.tolist() for own in answers)  # type: ignore[return-value]
+
+    with store.changing() as db:
+        languages.put(db, first, "en")
+    assert kept() == ([], [])
+    store.describe(first, "Apples", [MetadataValue("date", "2020-05-01", "front matter")])
+    assert kept() == ([], [first])
+    second = add(store, "b.md", ["Birnen."])
+    with store.changing() as db:
+        languages.put(db, second, "de")
+    assert kept() == ([second], [first])
