@@ -23,7 +23,7 @@ from longsearch.app.models.folder_models import describe_change
 from longsearch.app.paths import index_path
 from longsearch.app.search.quoting import quote_in, where
 from longsearch.app.search.scope import Scope
-from longsearch.app.search.searching import Question, complete_query, headings_to_ask, search
+from longsearch.app.search.searching import Question, complete_query, headings_to_ask, search, shipped_reader
 from longsearch.app.search.similar import similar_to_document, similar_to_passage_at
 from longsearch.app.viewing.passages import passage_map, passage_similarity
 from longsearch.app.viewing.printed_pages import PrintedPages
@@ -109,9 +109,21 @@ class AppBackend:
         try:
             if quote_in(query) is not None:
                 return self._numbered(where(query, self._scope(), SHOWN_DOCUMENTS))
-            return replace(self._numbered(search(self._scope(), asked, self._vector)), soft_tokens=self._think)
+            results = search(self._scope(), asked, self._vector).answers_first()
+            return replace(self._numbered(results), soft_tokens=self._think)
         except NoIndexError:
             return SearchResults(query, mode, instruction, 0.0, (), "the index is being built")
+
+    def read(self, query: str, mode: SearchMode, instruction: str = "") -> SearchResults | None:
+        """Search once more, and have the reader read the best passages; None if there is nothing that it can read."""
+        if quote_in(query) is not None or shipped_reader() is None:
+            return None
+        asked = Question(query, mode, instruction, SHOWN_DOCUMENTS, explain=True, read=True)
+        try:
+            results = search(self._scope(), asked, self._vector).answers_first()
+        except NoIndexError:
+            return None
+        return replace(self._numbered(results), soft_tokens=self._think) if results.is_read else None
 
     def complete(self, typed: str) -> Completion:
         """Return the fields, values and folders that complete a query."""

@@ -19,7 +19,7 @@ from longsearch.engine.index.opening import open_index
 from longsearch.engine.places import place_name
 from longsearch.engine.printable import printable
 from longsearch.engine.reason_lines import reason_lines
-from longsearch.engine.types.results import DocumentHit, Folder, PassageHit, Quotation
+from longsearch.engine.types.results import Answer, DocumentHit, Folder, PassageHit, Quotation
 
 Json = dict[str, Any]
 
@@ -76,6 +76,17 @@ def _from_passage(passage: PassageHit, path: str) -> Json:
         start, stop = (place - passage.start for place in passage.excerpt)
         found["best_sentences"] = readable(passage.text[start:stop])
     return found
+
+
+def from_answer(answer: Answer, folder: Folder) -> Json:
+    """Return a sentence that answers, with its document, its place and how likely it is that it does."""
+    passage = answer.passage
+    return {
+        "sentence": readable(passage.sentence),
+        "document": address(folder.name, _relative(answer.hit.path, folder)),
+        "place": printable(_named(answer.hit.path, passage, is_ocr=passage.is_ocr)),
+        "probability": None if passage.probability is None else round(passage.probability, 2),
+    }
 
 
 def from_quotation(one: Quotation, readable_folders: ReadableFolders, folder: Folder) -> Json:

@@ -29,6 +29,8 @@ MAX_RESULTS = 50
 MAX_TOKENS = 20_000
 """The tokens of one answer, at most; clients cut longer ones, some at 25,000."""
 DEFAULT_TOKENS = 4_000
+_N_ANSWERS = 3
+"""The sentences that answer best, before the hits."""
 
 
 class Tools:
@@ -52,7 +54,7 @@ class Tools:
     ) -> Json:
         """Search for passages that mean or say the query; `explain`: say why each hit has its score."""
         folders = self.readable.folders(folder)
-        asked = Question(query, SearchMode(mode), k=MAX_RESULTS, explain=explain)
+        asked = Question(query, SearchMode(mode), k=MAX_RESULTS, explain=explain, read=True)
         results = search(Scope(folders), asked, self._source).at_least(min_level)
         question = repr(("search", query, folder, mode, min_level))
         return self._paged(results, folders, question, k, passages, max_tokens, cursor)
@@ -145,9 +147,14 @@ class Tools:
         )
         goes_on = bool(rest) or first + k < len(results.hits)
         daemon = daemon_control.daemon_status()
+        read = {}
+        if results.is_read and not cursor:
+            best = [answers.from_answer(answer, by_root[answer.hit.root]) for answer in results.answers(_N_ANSWERS)]
+            read = {"verdict": results.verdict, "answers": best}
         return {
             "mode": results.mode.value,
             "note": printable(results.note),
+            **read,
             "results": shown,
             "next_cursor": budget.cursor(question, first + len(shown)) if goes_on else None,
             "folders": [answers.from_folder(folder, daemon) for folder in folders if _in(folder, shown)],

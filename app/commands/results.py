@@ -115,7 +115,7 @@ def to_text(results: "SearchResults", width: int, explain: bool = False) -> str:
     line = wording.first_by_chance(results.hits)
     for number, hit in enumerate(results.hits):
         if number == line:
-            lines += [wording.ALL_BY_CHANCE if number == 0 else wording.BELOW_BY_CHANCE, ""]
+            lines += [wording.above_unlikely(results.hits, number), ""]
         score = f"  [{hit.score:.2f}]" if hit.score else ""  # a list without a query has no scores
         lines.append(f"{hit.rank:>3}. {wording.with_language(printable(hit.title), hit.language)}{score}")
         known = hit.metadata if explain or not hit.score else _told(hit.metadata)

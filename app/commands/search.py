@@ -9,8 +9,9 @@ from longsearch.app.commands.results import show
 HELP = "search an indexed folder, or all of them"
 MODES = ("hybrid", "meaning", "words")
 """The values of `engine.types.results.SearchMode`, which is not imported here because it takes 20 ms."""
-LEVELS = ("chance", "weak", "good")
-"""The values of `engine.types.results.ChanceLevel`."""
+LEVELS = ("unlikely", "unsure", "likely", "chance", "weak", "good")
+"""The levels of hits, and their names before: the values of `engine.types.results.ChanceLevel`."""
+_READ_FOR = ("unsure", "likely")
 _FIELDS = (
     ("author", "NAME", "only documents by this author (a name, or a part of it)"),
     ("title", "WORDS", "only documents with these words in their title"),
@@ -48,12 +49,10 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--instruction", default="", metavar="TEXT", help="one sentence that says what kind of passage to look for"
     )
-    parser.add_argument(
-        "--min",
-        choices=LEVELS,
-        default="chance",
-        help="show only hits that are at least this much better than chance (default: chance, which is all)",
+    help_text = (
+        "show only hits that are at least unsure, or likely; by the old names weak and good chance alone decides"
     )
+    parser.add_argument("--min", choices=LEVELS, default="unlikely", metavar="LEVEL", help=help_text)
     add_think_option(parser)
     add_result_options(parser)
     parser.add_argument(
@@ -152,7 +151,7 @@ def run(options: Namespace) -> int:
         options.k,
         also,
         explain=options.explain,
-        read=bool(options.answers),
+        read=bool(options.answers) or options.min in _READ_FOR,
         unfold=options.unfold,
         literal=options.literal,
     )

@@ -31,8 +31,9 @@ class StoredUserData:
         self._root = root
 
     def quotation(self, hit: DocumentHit, passage: PassageHit) -> str:
-        """Return a passage for the clipboard, in the form of the settings."""
-        return copied(evidence_of(hit, passage))
+        """Return the lit sentence of a passage, or the passage, for the clipboard, in the form of the settings."""
+        start, stop = passage.excerpt or (passage.start, passage.stop)
+        return copied(replace(evidence_of(hit, passage), quote=passage.sentence, start=start, stop=stop))
 
     # ---- the basket
 

@@ -38,15 +38,24 @@ class Index:
         """The folder inside `root` to which searches are limited, relative to it; "" for all of it."""
 
     def search(
-        self, query: str, *, mode: SearchMode | str = SearchMode.HYBRID, k: int = 10, instruction: str = ""
+        self,
+        query: str,
+        *,
+        mode: SearchMode | str = SearchMode.HYBRID,
+        k: int = 10,
+        instruction: str = "",
+        read: bool = False,
     ) -> SearchResults:
         """Return the `k` best documents with their passages.
+
+        `read`: have the five best passages read with the query, for a quarter of a second. The `answers(n)` of the
+        results are better then, each passage has its probability, and `verdict` says whether anything answers.
 
         `query` may use the query language ("phrases", -excluded, in:folder, type:pdf). `mode` is "hybrid", "meaning" or
         "words". `instruction` says what kind of passage you look for. The daemon's model makes the query's vector;
         without a daemon this process opens the model at the first such search and keeps it.
         """
-        return search_in(self._scope(), Question(query, SearchMode(mode), instruction, k), query_vector)
+        return search_in(self._scope(), Question(query, SearchMode(mode), instruction, k, read=read), query_vector)
 
     def similar(self, file: str | Path, *, k: int = 10) -> SearchResults:
         """Return the `k` documents that are most similar to a file as a whole. The file need not be in the index."""
@@ -103,7 +112,13 @@ def embed(text: str, *, instruction: str = "") -> Vectors:
 
 
 def search(
-    folder: str | Path, query: str, *, mode: SearchMode | str = SearchMode.HYBRID, k: int = 10, instruction: str = ""
+    folder: str | Path,
+    query: str,
+    *,
+    mode: SearchMode | str = SearchMode.HYBRID,
+    k: int = 10,
+    instruction: str = "",
+    read: bool = False,
 ) -> SearchResults:
     """Search the index of `folder`: `open_index` and `Index.search` in one call."""
-    return open_index(folder).search(query, mode=mode, k=k, instruction=instruction)
+    return open_index(folder).search(query, mode=mode, k=k, instruction=instruction, read=read)

@@ -72,14 +72,15 @@ def search(scope: Scope, asked: Question, source: VectorSource) -> SearchResults
         table = None if query.is_listing or asked.prefix_last else _table(found)
         request = SearchRequest(query, asked.mode, made.of_each, asked.k, asked.explain, table, not asked.unfold)
         results = searcher.search(found.indexes, request)
-        if asked.read and (reader := _reader()):
+        if asked.read and not query.is_listing and (reader := shipped_reader()):
             results = read_answers(found.indexes, results, query.meaning, reader)
         results = found.named(results, made.notes)
     return replace(results, query=asked.text, corrected=meant, instruction=asked.instruction, vector_ms=made.took_ms)
 
 
 @lru_cache(maxsize=1)
-def _reader() -> "Reader | None":
+def shipped_reader() -> "Reader | None":
+    """Return the reader, opened once; None where it is left out."""
     from longsearch.engine.reader.reading import Reader
 
     return Reader.shipped()

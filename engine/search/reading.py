@@ -66,7 +66,7 @@ def read_answers(indexes: Sequence[Index], results: SearchResults, query: str, r
     hits = tuple(
         replace(hit, passages=tuple(read.get(id(passage), passage) for passage in hit.passages)) for hit in results.hits
     )
-    return replace(results, hits=hits)
+    return replace(results, hits=hits).with_levels_read()
 
 
 def _outlines(indexes: Sequence[Index], best: Sequence[Answer]) -> dict[tuple[str, int], Outline]:

@@ -18,8 +18,10 @@ FURNITURE_COSTS = 0.3
 """What a sentence loses that only points elsewhere: as much as lies between one on the subject and one on another."""
 # Of 971 answerable questions over two collections .4 and 1.4 % are told "nothing" at .1, 2.1 and 2.2 % at .16, 4.5 and
 # 2.8 % at .2; of those whose answer was taken out 31 and 21 %, 46 and 34 %, 49 and 43 %. A right answer that is denied
-# costs more than a nearest sentence that is shown.
-_NOTHING_BELOW, _LIKELY_FROM = 0.1, 0.5
+# costs more than a nearest sentence that is shown. Where no hit is better than chance, a little more is asked for, and
+# more yet where no passage holds a word of the query.
+NOTHING_BELOW, LIKELY_FROM = 0.1, 0.5
+_BY_CHANCE_BELOW, _UNKNOWN_BELOW = 0.12, 0.2
 
 
 LIST_NAMES = {"": "", "references": "list of references", "contents": "contents", "index": "index"}
@@ -276,6 +278,21 @@ class Term:
     """For a pattern: words of the index that are like it."""
 
 
+_LEVELS_BY_NAME = {"unlikely": "chance", "unsure": "weak", "likely": "good"}
+
+
+def _level_read(hit: DocumentHit, verdict: Verdict) -> ChanceLevel | None:
+    """The level of a hit by the likeliest of its passages that the reader read."""
+    read = [passage.probability for passage in hit.passages if passage.probability is not None]
+    if verdict is Verdict.NOTHING:
+        return ChanceLevel.CHANCE
+    if not read:
+        return hit.level
+    if max(read) >= LIKELY_FROM:
+        return ChanceLevel.GOOD
+    return ChanceLevel.WEAK if max(read) >= NOTHING_BELOW else ChanceLevel.CHANCE
+
+
 @dataclass(frozen=True, slots=True)
 class SearchResults:
     """The answer to one query, or to "more like this"."""
@@ -309,16 +326,42 @@ class SearchResults:
 
     @property
     def verdict(self) -> Verdict | None:
-        """Whether a passage answers, by the most likely one; None if the reader read none.
-
-        Words that nobody uses get no answer however likely the reader finds one: it knows only what stands there.
-        """
+        """Whether a passage answers, by the most likely one; None if the reader read none."""
         read = [p.probability for hit in self.hits for p in hit.passages if p.probability is not None]
         if not read:
             return None if self.hits else Verdict.NOTHING
-        if max(read) < _NOTHING_BELOW or all(hit.level is ChanceLevel.CHANCE for hit in self.hits):
+        least = NOTHING_BELOW
+        if all(hit.level is ChanceLevel.CHANCE for hit in self.hits):
+            least = _BY_CHANCE_BELOW if any(self.n_with.values()) else _UNKNOWN_BELOW
+        if max(read) < least:
             return Verdict.NOTHING
-        return Verdict.LIKELY if max(read) >= _LIKELY_FROM else Verdict.UNSURE
+        return Verdict.LIKELY if max(read) >= LIKELY_FROM else Verdict.UNSURE
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the reader has read a passage."""
+        return any(passage.probability is not None for hit in self.hits for passage in hit.passages)
+
+    def with_levels_read(self) -> "SearchResults":
+        """Return the results with the levels that the reader gives: by probability where it read, else as they are.
+
+        Where nothing answers, no hit is better than chance. Where something does, nothing that was read is told to be
+        the work of chance because of its score alone.
+        """
+        verdict = self.verdict
+        if verdict is None:
+            return self
+        return replace(self, hits=tuple(replace(hit, level=_level_read(hit, verdict)) for hit in self.hits))
+
+    def answers_first(self) -> "SearchResults":
+        """Return the results with the passage of its best sentence first in each document."""
+        hits = []
+        for hit in self.hits:
+            chosen = [passage for passage in hit.passages if passage.answer is not None]
+            best = max(chosen, key=lambda passage: Answer(hit, passage).score, default=None)
+            others = tuple(passage for passage in hit.passages if passage is not best)
+            hits.append(hit if best is None else replace(hit, passages=(best, *others)))
+        return replace(self, hits=tuple(hits))
 
     def answers(self, n: int) -> tuple[Answer, ...]:
         """Return the `n` best sentences, best first: of the five best passages, then of the others."""
@@ -329,7 +372,7 @@ class SearchResults:
 
     def at_least(self, level: str) -> "SearchResults":
         """Return the results without the hits below this level; a hit whose level is unknown stays."""
-        levels = [own.value for own in ChanceLevel]
+        levels, level = [own.value for own in ChanceLevel], _LEVELS_BY_NAME.get(level, level)
         hits = tuple(
             hit for hit in self.hits if hit.level is None or levels.index(hit.level.value) >= levels.index(level)
         )

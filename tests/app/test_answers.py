@@ -1,15 +1,27 @@
 """The answer of a hit is a whole sentence with its own page and heading, on the command line and in JSON."""
 
 import json
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
+from longsearch.app import backend
+from longsearch.app.agents.readable_folders import ReadableFolders
+from longsearch.app.agents.tools import Tools
+from longsearch.app.backend import AppBackend
 from longsearch.app.cli import main
 from longsearch.app.paths import index_path
+from longsearch.app.search import searching
+from longsearch.app.search.python_door import open_index
+from longsearch.engine.sentences import cut_sentences
 from longsearch.engine.store.records import FileStamp
 from longsearch.engine.store.store import Store
 from longsearch.engine.types.documents import DocumentText, Heading, Passage
+from longsearch.engine.types.results import SearchMode
 
 SLIDES = (
     "Annual report\n\nThe board met in spring.\n\n",
@@ -49,6 +61,61 @@ def test_a_hit_has_the_page_and_the_heading_of_its_sentence(deck: Path, capsys: 
 def test_answers_alone_are_a_line_each_with_document_and_page(deck: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["search", "when is the boiler bled", str(deck), "--mode", "words", "--answers", "2"]) == 0
     assert capsys.readouterr().out == f"{ANSWER} (Annual report, slide 2)\n"
+
+
+@dataclass(frozen=True)
+class Said:
+    sentences: Sequence[tuple[int, int]]
+    scores: NDArray[np.float32]
+    answers: float
+
+
+@dataclass(frozen=True)
+class FakeReader:
+    """Prefers the last sentence, and is as sure of it as it is told to be."""
+
+    answers: float
+
+    def read(self, query: str, passages: Sequence[tuple[str, str]]) -> list[Said]:
+        cut = [cut_sentences(text, language) for text, language in passages]
+        return [Said(own, np.linspace(0, 1, len(own), dtype=np.float32), self.answers) for own in cut]
+
+
+QUESTION = "when is the boiler bled"
+
+
+@pytest.mark.parametrize(("answers", "verdict", "code"), [(9.0, "likely", 0), (-20.0, "nothing", 1)])
+def test_the_verdict_of_the_reader_decides_at_every_door(
+    deck: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    answers: float,
+    verdict: str,
+    code: int,
+) -> None:
+    for module in (searching, backend):
+        monkeypatch.setattr(module, "shipped_reader", lambda: FakeReader(answers))
+    assert main(["search", QUESTION, str(deck), "--mode", "words", "--min", "unsure", "--json"]) == code
+    assert json.loads(capsys.readouterr().out)["verdict"] == verdict
+    asked = open_index(deck).search(QUESTION, mode="words", read=True)
+    assert asked.verdict == verdict
+    assert asked.answers(1)[0].passage.sentence == "The roof is new."
+    told = Tools(ReadableFolders()).search(QUESTION, mode="words")
+    assert (told["verdict"], told["answers"][0]["sentence"]) == (verdict, "The roof is new.")
+    shown = AppBackend(deck).read(QUESTION, SearchMode.WORDS)
+    assert shown is not None
+    assert shown.verdict == verdict
+
+
+def test_without_a_reader_nothing_is_read_and_nothing_said(
+    deck: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (searching, backend):
+        monkeypatch.setattr(module, "shipped_reader", lambda: None)
+    assert AppBackend(deck).read(QUESTION, SearchMode.WORDS) is None
+    assert "verdict" not in Tools(ReadableFolders()).search(QUESTION, mode="words")
+    assert main(["search", QUESTION, str(deck), "--mode", "words", "--min", "unsure"]) == 0
+    assert "1. Annual report" in capsys.readouterr().out
 
 
 def test_nothing_found_says_so_and_ends_with_1(deck: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -160,7 +160,11 @@ def test_hits_below_the_level_asked_for_are_left_out_and_counted() -> None:
 
 
 def test_the_min_option_offers_every_level() -> None:
-    assert tuple(level.value for level in ChanceLevel) == LEVELS
+    found = hits_of(*ChanceLevel)
+    names = [level.value for level in ChanceLevel]
+    assert sorted(LEVELS) == sorted([*names, "unlikely", "unsure", "likely"])
+    for new, old in zip(("unlikely", "unsure", "likely"), names, strict=True):
+        assert found.at_least(new).hits == found.at_least(old).hits
 
 
 REASON = Reason(

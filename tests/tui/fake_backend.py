@@ -128,6 +128,8 @@ class FakeBackend:
         self.hits = hits
         self.documents = documents or {}
         self.answers: dict[tuple[str, SearchMode], tuple[DocumentHit, ...]] = {}
+        self.readings: dict[str, tuple[DocumentHit, ...]] = {}
+        """What the reader makes of the hits of a query; without an entry there is no reader."""
         self.completions: dict[str, tuple[int, tuple[tuple[Any, ...], ...]]] = {}
         self.user_data = FakeUserData()
         self.heading_list: list[str] = []
@@ -177,6 +179,11 @@ class FakeBackend:
     def start(self) -> str:
         self._call("start", "")
         return self.start_note
+
+    def read(self, query: str, mode: SearchMode, instruction: str = "") -> SearchResults | None:
+        self._call("read", query, mode.value)
+        hits = self.readings.get(query)
+        return None if hits is None else SearchResults(query, mode, instruction, 300.0, hits, self.note)
 
     def search(self, query: str, mode: SearchMode, instruction: str = "") -> SearchResults:
         self._call(mode.value, query, instruction)

@@ -6,13 +6,13 @@ import pytest
 from textual.widgets import Input
 
 from longsearch.engine.errors import ModelError
-from longsearch.engine.types.results import SearchMode
+from longsearch.engine.types.results import DocumentHit, SearchMode
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.backend.backend_calls import BackendCalls
 from longsearch.tui.screens.instruction import PRESETS, InstructionScreen
 from longsearch.tui.screens.main import MainScreen
 from longsearch.tui.widgets.mode_tabs import ModeTabs
-from tests.tui.fake_backend import DONE, hit, long_document, three_reports
+from tests.tui.fake_backend import DONE, FakeBackend, hit, long_document, three_reports
 from tests.tui.tui_helpers import SMALL, WIDE, ask, grow_index, preview, results, screen_text, settle, until
 
 
@@ -61,6 +61,57 @@ async def test_an_older_answer_never_replaces_a_newer_one() -> None:
         await settle(pilot)
         assert "The new answer" in screen_text(pilot.app)
         assert "The old answer" not in screen_text(pilot.app)
+
+
+def read_hits(backend: FakeBackend) -> tuple[DocumentHit, ...]:
+    """The hits of the backend after they were read: of each another sentence."""
+    found = []
+    for one in backend.hits:
+        first = one.passages[0]
+        read = replace(first, excerpt=(first.start, first.start + 9), probability=0.9)
+        found.append(replace(one, passages=(read, *one.passages[1:])))
+    return tuple(found)
+
+
+async def test_the_reader_replaces_the_answer_and_moves_no_selection() -> None:
+    backend = three_reports()
+    backend.readings["valve"] = read_hits(backend)
+    door = backend.hold("read", "valve")
+    async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
+        await ask(pilot, "valve")
+        await pilot.press("enter")
+        await until(pilot, lambda: backend.called("read"))
+        await settle(pilot, all_workers=False)
+        await pilot.press("down")
+        assert results(pilot).selected == backend.hits[1]
+        door.set()
+        await settle(pilot)
+        assert results(pilot).hits == backend.readings["valve"]
+        assert results(pilot).selected == backend.readings["valve"][1]
+        assert backend.called("read") == [("valve", "hybrid")]
+
+
+async def test_what_was_read_is_read_again_when_the_index_changes() -> None:
+    backend = three_reports()
+    backend.readings["valve"] = read_hits(backend)
+    async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
+        await ask(pilot, "valve", press_enter=True)
+        n_searches = len(backend.called("hybrid"))
+        backend.readings["valve"] = read_hits(backend)[:1]
+        await pilot.press("escape")
+        await grow_index(pilot, backend, 1)
+        pilot.app.screen.keep_current()
+        await settle(pilot)
+        assert results(pilot).hits == backend.readings["valve"]
+        assert len(backend.called("hybrid")) == n_searches
+
+
+async def test_a_search_by_words_is_not_read() -> None:
+    backend = three_reports()
+    async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
+        pilot.app.screen.query_one(Input).value = "valve"
+        await settle(pilot)
+        assert backend.called("read") == []
 
 
 async def test_during_a_slow_search_only_the_newest_query_waits() -> None:

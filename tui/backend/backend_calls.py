@@ -71,6 +71,8 @@ class Request:
     question: Question
     is_final: bool
     """Whether this is the search in the chosen mode, not the search by words that bridges the wait for it."""
+    is_reading: bool = False
+    """Whether the answer is there already, and its best passages are to be read with the query."""
     similar_to: int | None = None
     """The document to find similar documents for, in place of a query."""
     similar_start: int | None = None
@@ -82,9 +84,15 @@ class Request:
         return not self.question.query and self.similar_to is None
 
     @property
-    def age(self) -> tuple[int, bool]:
-        """Orders answers: by question, and for one question the final answer after the answer by words."""
-        return self.serial, self.is_final
+    def age(self) -> tuple[int, bool, bool]:
+        """Orders answers: by question; for one question by words, in the chosen mode, and read with the query."""
+        return self.serial, self.is_final, self.is_reading
+
+    @property
+    def can_be_read(self) -> bool:
+        """Whether the best passages of the answer can be read with the query."""
+        is_whole = self.is_final and self.question.mode is not SearchMode.WORDS
+        return is_whole and not self.is_reading and self.similar_to is None
 
     def by_words(self) -> "Request":
         """Return the search by words that bridges the wait for this search."""
@@ -95,7 +103,11 @@ class Newest:
     """Remembers the newest answer, so that an older one never replaces it."""
 
     def __init__(self) -> None:
-        self._age = (0, False)
+        self._age = (0, False, False)
+
+    def has(self, request: Request) -> bool:
+        """Return whether the newest answer is that to `request`."""
+        return self._age == request.age
 
     def admits(self, request: Request) -> bool:
         """Return whether the answer to `request` may be shown. If so, no older answer is admitted afterwards."""
@@ -123,6 +135,8 @@ class BackendCalls(Widget):
         """Searches by words, including those that bridge the wait for another mode."""
         self._chosen: LatestOnly[Request] = LatestOnly()
         """Searches in another mode, and for similar documents."""
+        self._reading: LatestOnly[Request] = LatestOnly()
+        """Answers whose best passages are read with the query."""
         self._debounce: Timer | None = None
         self._is_renewal = False
         """Whether the search under way only renews an answer, so that nobody waits for it."""
@@ -167,7 +181,7 @@ class BackendCalls(Widget):
     def similar(self, document_id: int, start: int | None = None) -> None:
         """Search, instead of the query, for documents similar to a document or for passages like its one at `start`."""
         question = Question(mode=SearchMode.MEANING)
-        self._replace(Request(self._request.serial + 1, question, True, document_id, start))
+        self._replace(Request(self._request.serial + 1, question, True, similar_to=document_id, similar_start=start))
         self.search_now()
 
     def search_now(self, is_renewal: bool = False) -> None:
@@ -176,7 +190,9 @@ class BackendCalls(Widget):
         self._is_renewal = is_renewal
         if self._request.is_nothing:
             return
-        if self._request.question.mode is SearchMode.WORDS:
+        if self._newest.has(read := replace(self._request, is_reading=True)):
+            self._ask(self._reading, read)
+        elif self._request.question.mode is SearchMode.WORDS:
             self._ask(self._words, self._request)
         elif self._chosen.running != self._request:
             self._ask(self._chosen, self._request)
@@ -192,6 +208,7 @@ class BackendCalls(Widget):
         self._stop_debounce()
         self._words.drop()
         self._chosen.drop()
+        self._reading.drop()
         self._is_renewal = False
         self._request = request
 
@@ -206,15 +223,19 @@ class BackendCalls(Widget):
             if results is not None and self._newest.admits(request):
                 self._progress_at_answer = self.progress
                 self.post_message(Found(results))
+                if request.can_be_read and results.hits:
+                    self._ask(self._reading, replace(request, is_reading=True))
             elif error and request.serial == self._request.serial:
                 self.post_message(Said(error=error))
             self._tell_awaited()
 
-    def _search(self, request: Request) -> SearchResults:
-        """Search. Blocks; runs in a thread."""
+    def _search(self, request: Request) -> SearchResults | None:
+        """Search, or read what was found. Blocks; runs in a thread."""
         if request.similar_to is not None:
             return self._backend.similar(request.similar_to, request.similar_start)
         question = request.question
+        if request.is_reading:
+            return self._backend.read(question.query, question.mode, question.instruction)
         return self._backend.search(question.query, question.mode, question.instruction)
 
     def _stop_debounce(self) -> None:

@@ -3,6 +3,8 @@
 Pure: a hit and a width in, styled text out. Every line fits the width.
 """
 
+from collections.abc import Sequence
+
 from rich.cells import cell_len
 from textual.content import Content
 
@@ -13,7 +15,7 @@ from longsearch.tui.text import styles
 from longsearch.tui.text.display import clip, shorten_middle, shown
 from longsearch.tui.text.highlight import Highlighter
 from longsearch.tui.text.text_layout import wrap
-from longsearch.tui.text.wording import ALL_BY_CHANCE, BELOW_BY_CHANCE, same_elsewhere, unlikely_row
+from longsearch.tui.text.wording import above_unlikely, same_elsewhere, unlikely_row
 
 _LEAST_PATH = 12
 """Cells that the path keeps."""
@@ -37,9 +39,9 @@ def hit_content(hit: DocumentHit, root: str, words: Highlighter, width: int, n_l
     return Content("\n").join(lines)
 
 
-def chance_line(is_first: bool, width: int) -> Content:
-    """Return the line above the first hit that is no better than chance; `is_first`: it is the best hit of all."""
-    return Content.styled(clip(ALL_BY_CHANCE if is_first else BELOW_BY_CHANCE, width) + "\n", styles.WARNING)
+def chance_line(hits: Sequence[DocumentHit], line: int, width: int) -> Content:
+    """Return the line above the unlikely hits: the first of them is that of index `line`."""
+    return Content.styled(clip(above_unlikely(hits, line), width) + "\n", styles.WARNING)
 
 
 def folded_row(n_hits: int, width: int) -> Content:

@@ -18,6 +18,7 @@ from longsearch.tui.text.display import shown
 
 BELOW_BY_CHANCE = "── below: unlikely ──"
 ALL_BY_CHANCE = "── nothing likely; the nearest: ──"
+NOTHING_ANSWERS = "── nothing here answers that; the nearest: ──"
 _N_NAMED = 3
 _LIKELIHOODS = ((ChanceLevel.GOOD, "likely"), (ChanceLevel.WEAK, "unsure"), (ChanceLevel.CHANCE, "unlikely"))
 _QUOTATION = re.compile(r"\s*where:", re.IGNORECASE)
@@ -147,6 +148,14 @@ def first_by_chance(hits: Sequence[DocumentHit]) -> int | None:
     """Return the index of the hit from which all are no better than chance, where a line is drawn; None without one."""
     n_by_chance = sum(1 for _ in takewhile(lambda hit: hit.level is ChanceLevel.CHANCE, reversed(hits)))
     return len(hits) - n_by_chance if n_by_chance else None
+
+
+def above_unlikely(hits: Sequence[DocumentHit], line: int) -> str:
+    """Return the line above the unlikely hits: the first of them is that of index `line`."""
+    if line:
+        return BELOW_BY_CHANCE
+    is_read = any(passage.probability is not None for hit in hits for passage in hit.passages)
+    return NOTHING_ANSWERS if is_read else ALL_BY_CHANCE
 
 
 def unlikely_row(n_hits: int) -> str:

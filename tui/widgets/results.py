@@ -140,7 +140,7 @@ class Results(OptionList):
         line, n_likely = first_by_chance(self.hits), self._n_likely
         for index, hit in enumerate(self.hits[:n_likely] if width > 0 else ()):
             content = hit_content(hit, self._root, self._words, width, n_lines)
-            options.append(Option(chance_line(index == 0, width) + content if index == line else content))
+            options.append(Option(chance_line(self.hits, index, width) + content if index == line else content))
             options.append(None)
         if options and n_likely < len(self.hits):
             options += [Option(folded_row(len(self.hits) - n_likely, width)), None]

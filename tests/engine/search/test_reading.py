@@ -59,10 +59,38 @@ def test_the_verdict_follows_the_most_likely_passage(store: Store, answers: floa
     assert read(store, answers).verdict is verdict
 
 
-def test_hits_by_chance_alone_are_no_answer_however_likely_the_reader_finds_one(store: Store) -> None:
+@pytest.mark.parametrize(
+    ("probability", "n_with", "verdict"),
+    [
+        (0.11, {"bees": 1}, Verdict.NOTHING),
+        (0.13, {"bees": 1}, Verdict.UNSURE),
+        (0.13, {"blorf": 0}, Verdict.NOTHING),
+        (0.6, {"blorf": 0}, Verdict.LIKELY),
+    ],
+)
+def test_where_no_hit_is_better_than_chance_the_reader_has_to_be_surer(
+    store: Store, probability: float, n_with: dict[str, int], verdict: Verdict
+) -> None:
     add(store, "bees.md", [BEES])
-    found = read(store, 9.0)
-    assert replace(found, hits=(replace(found.hits[0], level=ChanceLevel.CHANCE),)).verdict is Verdict.NOTHING
+    (hit,) = read(store, 9.0).hits
+    passages = tuple(replace(passage, probability=probability) for passage in hit.passages)
+    by_chance = replace(hit, level=ChanceLevel.CHANCE, passages=passages)
+    found = SearchResults("x", SearchMode.WORDS, "", 0.0, (by_chance,), n_with=n_with)
+    assert found.verdict is verdict
+    levels = {Verdict.NOTHING: ChanceLevel.CHANCE, Verdict.UNSURE: ChanceLevel.WEAK, Verdict.LIKELY: ChanceLevel.GOOD}
+    assert found.with_levels_read().hits[0].level is levels[verdict]
+    assert bool(found.with_levels_read().at_least("unsure").hits) is (verdict is not Verdict.NOTHING)
+
+
+def test_the_passage_of_the_best_sentence_stands_first(store: Store) -> None:
+    add(store, "bees.md", [BEES])
+    (hit,) = read(store, 9.0).hits
+    first, second = (replace(hit.passages[0], start=start, score=0.5, answer=0.1) for start in (0, 1))
+    found = SearchResults("x", SearchMode.WORDS, "", 0.0, (replace(hit, passages=(first, second)),))
+    assert found.answers_first().hits[0].passages == (first, second)
+    better = replace(second, answer=0.2)
+    found = replace(found, hits=(replace(hit, passages=(first, better)),))
+    assert found.answers_first().hits[0].passages == (better, first)
 
 
 def test_a_passage_in_a_language_that_the_reader_does_not_know_is_not_read(store: Store) -> None:
