@@ -29,6 +29,7 @@ Semantic search in a terminal over the long documents you keep.
   longsearch search QUERY      search from the command line
   longsearch similar FILE      find the documents most similar to a file
   longsearch where QUOTE       find the document and the page of a quotation
+  longsearch verify DRAFT      check the quotations of a draft against your documents
   longsearch text FILE         what longsearch read of a file
   longsearch basket            the passages that you keep as evidence; export them
   longsearch folders           list, name, add and forget indexed folders
@@ -66,6 +67,7 @@ COMMANDS = (
     "search",
     "similar",
     "where",
+    "verify",
     "text",
     "basket",
     "history",

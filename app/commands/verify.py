@@ -1,0 +1,146 @@
+"""`longsearch verify`: whether the quotations of a draft stand in the documents, word by word, and where."""
+
+import json
+import sys
+import textwrap
+from argparse import ArgumentParser, Namespace
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from longsearch.app.commands.text import read_file
+from longsearch.engine.amounts import counted
+from longsearch.engine.places import place_name
+from longsearch.engine.printable import condensed, printable
+
+if TYPE_CHECKING:
+    from longsearch.app.evidence.verifying import Verdict
+    from longsearch.engine.citing.drafts import Quoted
+    from longsearch.engine.types.results import Quotation
+
+HELP = "check the quotations of a draft against your documents"
+_TEX, _RAW = (".tex", ".ltx"), (".md", ".markdown", ".txt", ".text", ".rst", ".org", ".typ")
+_SIGNS = {"verbatim": "✓", "changed": "≠", "elsewhere": "→", "nowhere": "✗"}
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add the options of `longsearch verify`."""
+    from longsearch.app.commands.search import add_folder_options
+
+    parser.add_argument("draft", help="what you write: Markdown, LaTeX, Word, OpenDocument, HTML, plain text and more")
+    add_folder_options(parser)
+    parser.add_argument("--all", action="store_true", help="print the quotations that are verbatim too")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def run(options: Namespace) -> int:
+    """Print what is wrong with the quotations. Returns 0 if all of them are verbatim, else 1."""
+    from longsearch.app.evidence.verifying import Status, verify
+    from longsearch.app.folders.choosing import chosen_index
+    from longsearch.app.paths import expanded
+    from longsearch.app.search.python_door import query_vector
+    from longsearch.app.search.scope import Scope
+
+    draft = quotations_of(expanded(options.draft).resolve())
+    judged = [one for one in draft if one.pieces]
+    scope = Scope.at(chosen_index(options.folder, options.everywhere))
+    verdicts = list(_with_progress(verify(scope, judged, query_vector), len(judged)))
+    counts = Counter(verdict.status for verdict in verdicts)
+    n_short = len(draft) - len(judged)
+    if options.json:
+        print(json.dumps(_to_json(options.draft, verdicts, counts, n_short), indent=2))
+    else:
+        for verdict in verdicts:
+            if options.all or verdict.status is not Status.VERBATIM or verdict.note:
+                print(*_lines(verdict), "", sep="\n")
+        print(_summary(counts, len(judged), n_short))
+    return 0 if counts[Status.VERBATIM] == len(judged) else 1
+
+
+def quotations_of(draft: Path) -> "list[Quoted]":
+    """Return the quotations of a draft. A text is read as it is, so that lines are its own. Raises LongsearchError."""
+    from longsearch.engine.citing.drafts import quotations_in
+    from longsearch.indexer.extract.readers.decoding import decode
+
+    suffix = draft.suffix.lower()
+    if draft.is_file() and suffix in (*_TEX, *_RAW):
+        return quotations_in(decode(draft.read_bytes()), suffix in _TEX)
+    return quotations_in(read_file(draft, fresh=True).document.text)
+
+
+def _with_progress(verdicts: "Iterable[Verdict]", n: int) -> "Iterator[Verdict]":
+    """Pass the verdicts on, and say on a terminal how many there are; Ctrl+C ends."""
+    is_shown = sys.stderr.isatty() and n > 20
+    for number, verdict in enumerate(verdicts, start=1):
+        if is_shown:
+            print(f"\r{number:,} of {n:,} quotations", end="\n" if number == n else "", file=sys.stderr, flush=True)
+        yield verdict
+
+
+def _summary(counts: "Counter[Any]", n_judged: int, n_short: int) -> str:
+    if not n_judged and not n_short:
+        return "the draft quotes nothing"
+    said = ", ".join(f"{counts[status]} {status}" for status in _SIGNS if counts[status]) or "none to judge"
+    short = f"; {n_short} of fewer than five words not judged" if n_short else ""
+    return f"{counted(n_judged, 'quotation')}: {said}{short}"
+
+
+def _lines(verdict: "Verdict") -> list[str]:
+    quoted, place = verdict.quoted, verdict.place
+    lines = textwrap.wrap(
+        f"{_SIGNS[verdict.status]} line {quoted.line}  “{printable(quoted.text)}”", 80, subsequent_indent="    "
+    )
+    where = f"{printable(place.title)}{_comma(place)}" if place else ""
+    match verdict.status.value:
+        case "nowhere":
+            lines.append("    nowhere" + (f"; the nearest: {where}" if place else ""))
+            lines += _said(place)
+        case "changed":
+            lines.append(f"    changed; {where} says:")
+            lines += _said(place)
+            lines += [
+                f"      {printable(one.draft) or '(nothing)'} → {printable(one.document) or '(nothing)'}"
+                for one in verdict.differences
+            ]
+        case "elsewhere":
+            cited = printable(quoted.cited.text) if quoted.cited else ""
+            lines.append(f"    not in the source that is cited ({cited}) but in {where}")
+        case _:
+            lines.append(f"    {where}")
+    return [*lines, *([f"    ({printable(verdict.note)})"] if verdict.note else [])]
+
+
+def _comma(place: "Quotation") -> str:
+    said = place_name(place.path, place.page, place.heading, place.n_pages, label=place.page_label)
+    return f", {printable(said)}" if said else ""
+
+
+def _said(place: "Quotation | None") -> list[str]:
+    text = printable(condensed(place.text))[:400] if place else ""
+    return textwrap.wrap(text, 80, initial_indent="    > ", subsequent_indent="      ") if text else []
+
+
+def _to_json(draft: str, verdicts: "list[Verdict]", counts: "Counter[Any]", n_short: int) -> dict[str, Any]:
+    """Return the JSON object that the documentation describes."""
+    return {
+        "draft": draft,
+        "counts": {status: counts[status] for status in _SIGNS},
+        "too_short": n_short,
+        "quotations": [
+            {
+                "quotation": verdict.quoted.text,
+                "line": verdict.quoted.line,
+                "status": verdict.status.value,
+                "cited": verdict.quoted.cited.text if verdict.quoted.cited else None,
+                "document": verdict.place.path if verdict.place else None,
+                "title": verdict.place.title if verdict.place else None,
+                "page": verdict.place.page if verdict.place else None,
+                "page_label": (verdict.place.page_label or None) if verdict.place else None,
+                "text": verdict.place.text if verdict.place else None,
+                "differences": [{"draft": one.draft, "document": one.document} for one in verdict.differences],
+                "note": verdict.note or None,
+            }
+            for verdict in verdicts
+        ],
+    }

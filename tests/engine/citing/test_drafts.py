@@ -1,0 +1,112 @@
+"""The quotations of a draft: their marks, lines, pieces, and the source cited beside each."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from longsearch.engine.citing.drafts import Cited, quotations_in
+
+SAID = "the valve stayed open for two hours"
+
+
+def texts(draft: str, is_tex: bool = False) -> list[str]:
+    return [quoted.text for quoted in quotations_in(draft, is_tex)]
+
+
+@pytest.mark.parametrize(
+    "draft",
+    [
+        f'He says "{SAID}" and goes on.',
+        f"He says “{SAID}” and goes on.",
+        f"Er sagt „{SAID}“ und geht.",
+        f"On dit «{SAID}» ici.",
+        f"On dit « {SAID} » ici.",
+        f"Er sagt »{SAID}« und geht.",
+        f"‘{SAID}’, he says.",
+        f"‚{SAID}‘, sagt er.",
+        f"「{SAID}」",
+        f"> {SAID}\n",
+        "> the valve stayed\n> open for two hours\n> — the report, p. 4\n",
+        f"> {SAID} (Miller, 1979)\n",
+    ],
+)
+def test_a_quotation_stands_between_the_marks_of_any_language_or_in_a_block(draft: str) -> None:
+    assert texts(draft) == [SAID]
+
+
+@pytest.mark.parametrize(
+    "draft",
+    [
+        f"He says ``{SAID}'' here.",
+        rf"He says \enquote{{{SAID}}} here.",
+        r"He says \enquote{the \emph{valve} stayed~open for two hours} here.",
+        rf"\begin{{quote}}{SAID}\end{{quote}}",
+        r"% ``a comment of five words or more''" + f"\n``{SAID}''",
+    ],
+)
+def test_latex_has_marks_commands_and_blocks_of_its_own(draft: str) -> None:
+    assert texts(draft, is_tex=True) == [SAID]
+
+
+def test_a_nested_quotation_belongs_to_the_outer_one() -> None:
+    assert texts("“He said ‘it is shut’ and left the room”") == ["He said ‘it is shut’ and left the room"]
+    assert texts("“She called it “a small break” in the report”") == ["She called it “a small break” in the report"]
+
+
+def test_apostrophes_inches_and_marks_that_nobody_closes_open_nothing() -> None:
+    assert texts("The reactor's 5\" pipe, the crew’s, rock ’n’ roll") == []
+    assert texts("“never closed\n\nanother paragraph” here") == []
+
+
+def test_code_holds_no_quotation() -> None:
+    assert texts('`"one two three four five"`\n```\n"one two three four five six"\n```\n') == []
+
+
+def test_a_quotation_knows_its_line() -> None:
+    draft = f'first\n\nthird "{SAID}"\n\n> {SAID}\n'
+    assert [quoted.line for quoted in quotations_in(draft)] == [3, 5]
+    assert [quoted.line for quoted in quotations_in(f"% one\n% two\n``{SAID}''", is_tex=True)] == [3]
+
+
+def test_ellipses_and_brackets_part_a_quotation() -> None:
+    (quoted,) = quotations_in("“the valve […] stayed open [for a while] and nobody … looked at it”")
+    assert quoted.pieces == ("the valve", "stayed open", "and nobody", "looked at it")
+
+
+def test_a_quotation_of_fewer_than_five_words_has_nothing_to_judge() -> None:
+    assert [quoted.pieces for quoted in quotations_in("“a small break” and “弁は二時間のあいだ開いたまま”")] == [
+        (),
+        ("弁は二時間のあいだ開いたまま",),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("draft", "cited"),
+    [
+        (f"“{SAID}” [@miller1979, p. 4]", Cited("miller1979", "miller", "1979")),
+        (f"“{SAID}” (Miller, 1979, p. 4)", Cited("", "Miller", "1979")),
+        (f"“{SAID}” (vgl. Jane Miller 1979)", Cited("", "Miller", "1979")),
+        (f"Miller et al. (1979) write: “{SAID}”.", Cited("", "Miller", "1979")),
+        (f"“{SAID}” ([report](papers/report.pdf))", Cited("report.pdf", "", "")),
+        (f"> {SAID}\n> [@miller1979]\n", Cited("miller1979", "miller", "1979")),
+        (f"“{SAID}”, says everybody.\n\nMiller (1979) is another paragraph.", None),
+    ],
+)
+def test_the_source_beside_a_quotation_is_read(draft: str, cited: Cited | None) -> None:
+    (quoted,) = quotations_in(draft)
+    assert (quoted.text, quoted.cited) == (SAID, cited)
+
+
+def test_latex_cites_by_commands() -> None:
+    (quoted,) = quotations_in(rf"``{SAID}''~\parencite[4]{{miller1979,other}}", is_tex=True)
+    assert quoted.cited == Cited("miller1979", "miller", "1979")
+
+
+@given(st.text(st.sampled_from("“”„«»‘’\"'>[]()@\\{}%`~ \na9.…-")), st.booleans())
+def test_any_text_is_a_draft(draft: str, is_tex: bool) -> None:
+    n_lines = draft.count("\n") + 1
+    assert all(quoted.text and 1 <= quoted.line <= n_lines for quoted in quotations_in(draft, is_tex))
+
+
+def test_a_million_marks_take_no_square_of_the_time() -> None:
+    assert quotations_in("“" * 20_000) == []
