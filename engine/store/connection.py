@@ -1,13 +1,18 @@
-"""Opens the index file: private permissions, sqlite-vec, WAL, and recovery from a corrupt file.
+"""Opens the index file: private permissions, sqlite-vec, WAL, checksums of pages, and recovery from a corrupt file.
 
-The only row it knows is `meta.writer`: if this row exists at the opening, the last writer died.
+Each page has a checksum (SQLite's `cksumvfs`), which is compared whenever the page is read from the disk. Who finds
+damage leaves a mark beside the file, and the next writer looks at all of it. The only row it knows is `meta.writer`: if
+this row exists at the opening, the last writer died.
+
+Longer than 300 lines because opening, checking, moving aside and explaining errors are one thing.
 """
 
 import os
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +28,8 @@ BUSY_TIMEOUT_MS = 5_000
 _CHECKPOINT_TIMEOUT_MS = 100
 _MOST_IDLE = 8
 _CORRUPT = (apsw.CorruptError, apsw.NotADBError)
+_CHECKSUM_BYTES = 8
+"""At the end of each page."""
 
 
 class CorruptIndexError(StoreError):
@@ -53,19 +60,50 @@ _idle: dict[_FileState, apsw.Connection] = {}
 """Connections for reading that no search uses now."""
 
 
-def open_for_writing(path: Path) -> tuple[apsw.Connection, tuple[str, ...]]:
+def open_for_writing(
+    path: Path,
+    damage_in: Callable[[apsw.Connection], str] = lambda db: "",
+    take_over: Callable[[apsw.Connection, apsw.Connection], tuple[int, int]] = lambda db, damaged: (0, 0),
+) -> tuple[apsw.Connection, tuple[str, ...]]:
     """Open and migrate the index at `path`, creating a missing one. Also return notes that a person should read.
 
-    A corrupt index is moved aside and an empty one begun: everything in an index can be rebuilt from the files.
+    A corrupt index is moved aside and a new one begun: everything in an index can be rebuilt from the files. What is
+    still whole is taken over. `damage_in` and `take_over` are those of `store.salvage`.
     """
     _make_private(path)
     try:
-        return _open_writer(path), ()
-    except _CORRUPT as error:
+        return _open_writer(path, damage_in), ()
+    except apsw.Error as error:
+        if not _is_damage(error):
+            raise
         aside = _move_aside(path)
         _make_private(path)
-        note = f"The index was corrupt ({error}); it was moved to {aside.name} and is being rebuilt"
-        return _open_writer(path), (note,)
+        db = _open_writer(path, damage_in)
+        damaged = _connect(aside, apsw.SQLITE_OPEN_READONLY)
+        n_kept, n_lost = take_over(db, damaged)
+        damaged.close()
+        of_all = f"{n_kept:,} of {n_kept + n_lost:,} documents were taken over, the others are read again"
+        kept = of_all if n_kept else "is being rebuilt"
+        note = (
+            f"The index was corrupt ({error}); it was moved to {aside.name} ({aside.stat().st_size / 1e6:,.1f} MB) and "
+        )
+        return db, (note + kept,)
+
+
+def _is_damage(error: BaseException) -> bool:
+    """Return whether the file is damaged: it is no database any more, or a page does not have its checksum."""
+    is_page = isinstance(error, apsw.IOError) and getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_DATA
+    return is_page or isinstance(error, _CORRUPT)
+
+
+def note_damage(path: Path) -> None:
+    """Have the next writer of the index at `path` look for damage in all of it."""
+    with suppress(OSError):
+        _mark_of(path).touch(0o600)
+
+
+def _mark_of(path: Path) -> Path:
+    return path.with_name(f"{path.name}-damaged")
 
 
 @contextmanager
@@ -113,13 +151,19 @@ def errors_explained(path: Path, of_files: type[Exception] = OSError) -> Iterato
     """
     try:
         yield
-    except _CORRUPT as error:
-        raise CorruptIndexError(f"The index is corrupt: {error}", f"Delete {path}: it will be rebuilt") from error
+    except (*_CORRUPT, apsw.IOError) as error:
+        if isinstance(error, apsw.IOError) and not _is_damage(error):
+            raise StoreError(
+                f"The index cannot be read or written: {error}", f"Check the permissions of {path}"
+            ) from error
+        note_damage(path)
+        hint = "longsearch index FOLDER, or the daemon, mends it: what is damaged is read again from its files"
+        raise CorruptIndexError(f"The index is corrupt: {error}", hint) from error
     except (apsw.BusyError, apsw.LockedError) as error:
         raise StoreError("The index is in use by another process", "Try again in a moment") from error
     except apsw.FullError as error:
         raise StoreError("The disk is full", f"Make room on the disk of {path}") from error
-    except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError, apsw.IOError, of_files) as error:
+    except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError, of_files) as error:
         raise StoreError(f"The index cannot be read or written: {error}", f"Check the permissions of {path}") from error
 
 
@@ -176,7 +220,7 @@ def _log_of(path: Path) -> Path:
 
 
 def _connect(path: Path, flags: int) -> apsw.Connection:
-    db = apsw.Connection(os.fspath(path), flags=flags)
+    db = apsw.Connection(os.fspath(path), flags=flags, vfs=_with_checksums())
     try:
         db.set_busy_timeout(BUSY_TIMEOUT_MS)
         db.enable_load_extension(True)
@@ -189,13 +233,36 @@ def _connect(path: Path, flags: int) -> apsw.Connection:
     return db
 
 
-def _open_writer(path: Path) -> apsw.Connection:
+@cache
+def _with_checksums() -> str:
+    """Register SQLite's file layer that keeps a checksum for each page, and return its name."""
+    memory = apsw.Connection(":memory:")
+    memory.enable_load_extension(True)
+    memory.load_extension(str(Path(apsw.__file__).parent / "sqlite_extra_binaries" / "cksumvfs"))
+    memory.close()
+    return "cksmvfs"
+
+
+def keep_checksums(db: apsw.Connection) -> bool:
+    """Make room for a checksum in each page: of a new file at once, of an older one with its next VACUUM.
+
+    Return whether it had room already.
+    """
+    n_bytes = np.array([_CHECKSUM_BYTES], np.int32)  # SQLite puts the old number in its place
+    db.file_control("main", apsw.SQLITE_FCNTL_RESERVE_BYTES, n_bytes.ctypes.data)
+    return int(n_bytes[0]) == _CHECKSUM_BYTES
+
+
+def _open_writer(path: Path, damage_in: Callable[[apsw.Connection], str]) -> apsw.Connection:
+    is_new = not path.stat().st_size
     db = _connect(path, apsw.SQLITE_OPEN_READWRITE)
     try:
+        if is_new:
+            keep_checksums(db)
         db.pragma("journal_mode", "wal")
         db.pragma("synchronous", "normal")
         migrate(db)
-        _check_after_crash(db)
+        _check_after_crash(db, path, damage_in)
         with transaction(db, "IMMEDIATE"):
             db.execute("INSERT OR REPLACE INTO meta VALUES ('writer', ?)", (os.getpid(),))
     except BaseException:
@@ -204,8 +271,15 @@ def _open_writer(path: Path) -> apsw.Connection:
     return db
 
 
-def _check_after_crash(db: apsw.Connection) -> None:
-    """Check the file if the last writer did not close it. Always checking would cost 0.5 s for 190 MB."""
+def _check_after_crash(db: apsw.Connection, path: Path, damage_in: Callable[[apsw.Connection], str]) -> None:
+    """Check the file if the last writer did not close it, or if somebody found damage.
+
+    Always checking would cost 0.5 s for 190 MB.
+    """
+    if (mark := _mark_of(path)).exists():
+        if found := damage_in(db):
+            raise apsw.CorruptError(found)
+        mark.unlink(missing_ok=True)
     if db.execute("SELECT 1 FROM meta WHERE key = 'writer'").get is None:
         return
     found = db.execute("PRAGMA quick_check(1)").get
@@ -231,6 +305,7 @@ def _move_aside(path: Path) -> Path:
     suffix = f".corrupt-{time.strftime('%Y%m%d-%H%M%S')}-{time.time_ns() % 10**9:09d}"
     aside = path.with_name(path.name + suffix)
     path.rename(aside)
+    _mark_of(path).unlink(missing_ok=True)
     log = _log_of(path)
     if log.exists():
         log.rename(_log_of(aside))

@@ -6,7 +6,7 @@ a time may write; others read it by `engine.index`. Knows no document.
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -20,6 +20,7 @@ from longsearch.engine.store.connection import (
     close_writer,
     empty_log,
     errors_explained,
+    keep_checksums,
     log_bytes,
     open_for_writing,
     transaction,
@@ -42,6 +43,16 @@ class Session:
         self.notes = notes
         """Messages for the person about the opening, for example that a corrupt index was moved aside."""
 
+    @staticmethod
+    def _damage_in(db: apsw.Connection) -> str:
+        """Return what is wrong with an index that somebody found damaged; a class that knows documents says it."""
+        return ""
+
+    @staticmethod
+    def _take_over(db: apsw.Connection, damaged: apsw.Connection) -> tuple[int, int]:
+        """Copy what is whole in a damaged index; return how many documents were kept and lost."""
+        return 0, 0
+
     @classmethod
     def open(cls, path: Path, root: Path | None = None) -> Self:
         """Open the index file at `path`, or create it, and record `root`, the indexed folder.
@@ -50,7 +61,7 @@ class Session:
         newer schema.
         """
         with errors_explained(path):
-            db, notes = open_for_writing(path)
+            db, notes = open_for_writing(path, cls._damage_in, cls._take_over)
             session = cls(db, path, notes)
             if root is not None:
                 with session.changing() as changed:
@@ -123,6 +134,7 @@ class Session:
         if model is not None:
             self._compact(dim=model[1])
         self._refresh_segments(is_idle=True)
+        self._add_checksums()
         with errors_explained(self.path):
             empty_log(self._db)
 
@@ -141,6 +153,12 @@ class Session:
         for chunk_id in half_empty:
             with self.changing() as db:
                 compaction.empty(db, dim, chunk_id)
+
+    def _add_checksums(self) -> None:
+        """Give each page of an index that an older longsearch made room for its checksum."""
+        if not self._db.in_transaction and not keep_checksums(self._db):
+            with suppress(apsw.BusyError, apsw.FullError):  # another idle time will do
+                self._db.execute("VACUUM")
 
     def _shrink_log(self) -> None:
         if not self._db.in_transaction and log_bytes(self.path) > _LOG_MAX_BYTES:

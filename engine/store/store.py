@@ -5,7 +5,7 @@ Every method is one transaction. Reads no indexed file: the caller passes its te
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from longsearch.engine.store import documents, files, furniture, languages, lifecycle, metadata, reports
+from longsearch.engine.store import documents, files, furniture, languages, lifecycle, metadata, reports, salvage
 from longsearch.engine.store.embedding import resuming
 from longsearch.engine.store.embedding.vector_writer import VectorWriter
 from longsearch.engine.store.records import FileStamp, KnownFile, SavedState
@@ -14,6 +14,9 @@ from longsearch.engine.types.documents import DocumentText, MetadataValue, Passa
 
 class Store(VectorWriter):
     """An index open for writing; make one with `open`. Every method may raise `StoreError`."""
+
+    _damage_in = staticmethod(salvage.damage_in)
+    _take_over = staticmethod(salvage.take_over)
 
     # ---- files
 

@@ -75,10 +75,13 @@ def _ordinals(start: int, stop: int) -> range:
 def _beginning(packed: bytes, n: int) -> str:
     """At least the first `n` characters of a part, or all of it: to unpack whole parts took 2 ms of a search."""
     unpacker, decoder, text = zlib.decompressobj(), codecs.getincrementaldecoder("utf-8")("surrogatepass"), ""
-    while packed and len(text) < n:
-        text += decoder.decode(unpacker.decompress(packed, n - len(text)))  # a character has a byte at least
-        packed = unpacker.unconsumed_tail
-    return text if len(text) >= n else text + decoder.decode(unpacker.flush())
+    try:
+        while packed and len(text) < n:
+            text += decoder.decode(unpacker.decompress(packed, n - len(text)))  # a character has a byte at least
+            packed = unpacker.unconsumed_tail
+        return text if len(text) >= n else text + decoder.decode(unpacker.flush())
+    except (zlib.error, UnicodeDecodeError) as error:
+        raise apsw.CorruptError("a stored text cannot be unpacked") from error
 
 
 def _part(db: apsw.Connection, document_id: int, ordinal: int) -> str:
@@ -92,4 +95,7 @@ def _pack(part: str) -> bytes:
 
 
 def _unpack(body: bytes) -> str:
-    return zlib.decompress(body).decode("utf-8", "surrogatepass")
+    try:
+        return zlib.decompress(body).decode("utf-8", "surrogatepass")
+    except (zlib.error, UnicodeDecodeError) as error:
+        raise apsw.CorruptError("a stored text cannot be unpacked") from error

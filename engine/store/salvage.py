@@ -1,0 +1,121 @@
+"""Finds damage in an index, and takes over into a new index what a damaged one still holds whole.
+
+A document is taken over with its text, passages, vectors and excerpts, or not at all. Its words are made again from its
+text. Files whose documents are lost are missing in the new index, so that the next sweep reads them again.
+"""
+
+from collections.abc import Sequence
+
+import apsw
+import numpy as np
+
+from longsearch.engine.arrays import Vectors
+from longsearch.engine.store import documents, lifecycle, manifest, texts, vectors
+from longsearch.engine.store.manifest import Kind
+from longsearch.engine.store.schema import MIGRATIONS
+
+_BROKEN = (apsw.Error, ValueError, TypeError)
+_NOT_TAKEN_OVER = frozenset({"writer", "files_version", "fingerprint", "dim", "excerpt_weight"})
+_KEYS = {
+    "contents": "id",
+    **dict.fromkeys(("text_parts", "passages", "metadata", "files", "resume_points"), "content_id"),
+}
+"""Table -> the column that says to which document a row belongs."""
+_OF_DOCUMENT = "passage_id IN (SELECT id FROM passages WHERE content_id = ?)"
+
+
+def damage_in(db: apsw.Connection) -> str:
+    """Return what is wrong with an open index: its pages and their checksums, its structure, its texts; "" if whole."""
+    try:
+        found = str(db.execute("PRAGMA quick_check(1)").get)
+        if found != "ok":
+            return " ".join(found.split())
+        broken = [
+            document_id for (document_id,) in db.execute("SELECT id FROM contents") if not _is_whole(db, document_id)
+        ]
+    except apsw.Error as error:
+        return str(error)
+    return f"the texts of {len(broken):,} documents" if broken else ""
+
+
+def _is_whole(db: apsw.Connection, document_id: int) -> bool:
+    try:
+        n_characters = db.execute("SELECT n_chars FROM contents WHERE id = ?", (document_id,)).get
+        return bool(len(texts.whole(db, document_id)) == n_characters)
+    except _BROKEN:
+        return False
+
+
+def take_over(db: apsw.Connection, damaged: apsw.Connection) -> tuple[int, int]:
+    """Copy what is whole in `damaged` into `db`, a new index. Return how many documents were kept, and lost.
+
+    Of an index with an older schema nothing is taken over.
+    """
+    kept: list[bool] = []
+    try:
+        if int(damaged.pragma("user_version")) == len(MIGRATIONS):
+            _take_over_meta(db, damaged)
+            for document_id in _ids(damaged):
+                kept.append(_takes_over(db, damaged, document_id))
+    except _BROKEN:
+        pass  # what was copied until then is whole
+    return sum(kept), len(kept) - sum(kept)
+
+
+def _take_over_meta(db: apsw.Connection, damaged: apsw.Connection) -> None:
+    known = dict(damaged.execute("SELECT key, value FROM meta"))
+    if (model := vectors.model_of(known)) is not None:
+        vectors.use_model(db, *model, vectors.weight_of_excerpts(known))
+    rows = ((key, value) for key, value in known.items() if key not in _NOT_TAKEN_OVER)
+    db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", rows)
+
+
+def _ids(damaged: apsw.Connection) -> list[int]:
+    """Return the ids of all documents; if not even these can be read, all that may have been given."""
+    try:
+        return [row[0] for row in damaged.execute("SELECT id FROM contents ORDER BY id")]
+    except apsw.Error:
+        last = damaged.execute("SELECT seq FROM sqlite_sequence WHERE name = 'contents'").get
+        return list(range(1, int(last or 0) + 1))
+
+
+def _takes_over(db: apsw.Connection, damaged: apsw.Connection, document_id: int) -> bool:
+    """Copy one document; return whether it was whole."""
+    try:
+        with db:  # a transaction of its own: all of the document or nothing
+            for table, key in _KEYS.items():
+                _copy(db, damaged, table, f"{key} = ?", document_id)
+            if not documents.exists(db, document_id) or not _is_whole(db, document_id):
+                return False
+            _take_over_vectors(db, damaged, document_id)
+            lifecycle.index_words_again(db, document_id)
+    except _BROKEN:
+        return False
+    return True
+
+
+def _copy(db: apsw.Connection, damaged: apsw.Connection, table: str, condition: str, document_id: int) -> None:
+    rows = damaged.execute(f"SELECT * FROM {table} WHERE {condition}", (document_id,)).fetchall()  # noqa: S608
+    if rows:
+        places = ", ".join("?" * len(rows[0]))
+        db.executemany(f"INSERT INTO {table} VALUES ({places})", rows)  # noqa: S608
+
+
+def _take_over_vectors(db: apsw.Connection, damaged: apsw.Connection, document_id: int) -> None:
+    """Copy the vectors of a complete document. Raises ValueError if one is missing or no unit vector."""
+    is_complete = damaged.execute("SELECT done FROM embeddings WHERE content_id = ?", (document_id,)).get
+    if not is_complete:
+        return  # its vectors are made anew from its text
+    _copy(db, damaged, "embeddings", "content_id = ?", document_id)
+    if ids := documents.passage_ids(db, document_id):
+        of_document = np.atleast_2d(np.asarray(vectors.of_document(damaged, document_id), np.float32))
+        _put(db, "passage_vectors", Kind.VECTORS, ids, vectors.of_passages(damaged, document_id))
+        _put(db, "document_vectors", Kind.DOCUMENTS, [document_id], of_document)
+        _copy(db, damaged, "excerpt_vectors", _OF_DOCUMENT, document_id)
+
+
+def _put(db: apsw.Connection, table: str, kind: Kind, rowids: Sequence[int], found: Vectors) -> None:
+    checked = vectors.unit_vectors(found, vectors.dim_in_use(db))
+    rows = ((rowid, vector.tobytes()) for rowid, vector in zip(rowids, checked, strict=True))
+    db.executemany(f"INSERT INTO {table} (rowid, embedding) VALUES (?, ?)", rows)  # noqa: S608
+    manifest.note_added(db, kind, rowids)
