@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from longsearch.engine.search import searcher
 from longsearch.engine.store.store import Store
 from tests.engine.lance.lance_helpers import invented, published
 
@@ -15,6 +16,12 @@ from tests.engine.lance.lance_helpers import invented, published
 @pytest.fixture(scope="session", autouse=True)
 def _lancedb() -> None:
     pytest.importorskip("lancedb", reason="needs pip install 'longsearch[lance]'")
+
+
+@pytest.fixture(autouse=True)
+def _no_compounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQLite cuts no compounds either: a shared store does not list its words, so it cannot."""
+    monkeypatch.setattr(searcher, "COMPOUNDING", frozenset())
 
 
 @pytest.fixture(scope="session")
