@@ -2,16 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
-from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from longsearch.tui.backend.interface import Question, Saved
-from longsearch.tui.bindings import LIST_MOVES
 from longsearch.tui.text import styles
 from longsearch.tui.text.display import clip, shown
 
@@ -21,8 +18,6 @@ _EACH = 3
 
 class Starters(OptionList):
     """Questions that Enter or a click asks, under a line for each kind. It is hidden while there are none."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [*LIST_MOVES, Binding("up", "up", "Up", show=False)]
 
     @dataclass
     class Chosen(Message):
@@ -61,11 +56,11 @@ class Starters(OptionList):
         self.display = bool(options)
         self.set_options(options)
 
-    def action_up(self) -> None:
+    def action_cursor_up(self) -> None:
         """Go up; from the first row, back to the query."""
         at = self.highlighted or 0
         if any(self._questions[:at]):
-            self.action_cursor_up()
+            super().action_cursor_up()
         else:
             self.post_message(self.Left())
 
