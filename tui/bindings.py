@@ -23,7 +23,7 @@ MAIN: list[BindingType] = [
     _hidden("main.back_step", "N", "text('step', -1)", "Back", "Previous passage, or previous place found"),
     _hidden("main.previous", "p", "text('go_to_passage', -1)", "Prev", "Previous passage in the document"),
     _shown("main.printed_page", "v", "text('switch_view')", "Page", "The page as printed; again: the text"),
-    _shown("main.copy", "y", "text('copy_passage')", "Copy", "Copy the passage, with title and page"),
+    _shown("main.copy", "y", "text('copy_passage')", "Copy", "Copy the sentence that answers, with title and page"),
     _shown("main.keep", "space", "text('keep')", "Add to basket", "Put the passage into the basket of evidence"),
     _shown("main.basket", "b", "kept('show_basket')", "Basket", "The passages that you keep; export them"),
     _hidden("main.copy_path", "Y", "text('copy_path')", "Copy path", "Copy the path of the file"),

@@ -209,9 +209,20 @@ def test_an_unknown_method_or_folder_is_an_error(daemon: Daemon) -> None:
         rpc.call(socket_path(), "watch", 5, root="/nowhere")
 
 
-def test_without_a_daemon_hybrid_searches_by_words_and_says_why(home: Path, root: Path) -> None:
+def test_without_a_daemon_a_model_that_needs_no_torch_is_asked_here(home: Path, root: Path) -> None:
     from longsearch.app.cli import main
 
+    assert main(["index", "-q", str(root)]) == 0
+    found = AppBackend(root).search("the moon", SearchMode.HYBRID)
+    assert (found.mode, found.note) == (SearchMode.HYBRID, "")
+
+
+def test_without_a_daemon_hybrid_searches_by_words_and_says_why(
+    home: Path, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from longsearch.app.cli import main
+
+    monkeypatch.setattr(vectors, "_light", lambda model: None)  # as for a model that needs torch
     assert main(["index", "-q", str(root)]) == 0
     backend = AppBackend(root)
     assert backend.search("the moon pul", SearchMode.WORDS).hits

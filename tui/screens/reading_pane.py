@@ -129,7 +129,7 @@ class ReadingPane(TextPane):
         self.post_message(self.Used())
         if text is not None:
             self.app.copy_to_clipboard(text)
-            self.post_message(Said("Passage copied"))
+            self.post_message(Said("Copied, with its source"))
 
     @work(group="keep")
     async def keep(self) -> None:
