@@ -61,6 +61,7 @@ _CITATION = re.compile(r"[(\[][^()\[\]]*[^\W\d_][^()\[\]]*,? ?(?:1[5-9]|20)\d\d[
 _DATE = re.compile(r"(?!Vol)[A-ZÀ-Þ][\w.]+ \d{1,2}, \d{4}|\d{1,2}\.? [A-ZÀ-Þa-zß-ÿ]+\.? \d{4}")
 _ADDRESS = re.compile(r"\]?\(?(?:https?://|www\.)\S+")
 _WORD = re.compile(r"[^\W_]+")
+_DIGIT = re.compile(r"\d")
 _SHORTEST_ENTRY, _COUNTED_FROM = 25, 40  # characters
 
 _NUMBER = r"\d{1,4}(?:\s?[-–]\s?\d{1,4})?(?:\s?ff?\.?|n)?"
@@ -120,10 +121,14 @@ def furniture_in(text: str) -> list[tuple[Span, Furniture]]:
 
 def _references(text: str) -> list[Span]:
     """The entries of references, and what stands between two of them."""
+    if not _DIGIT.search(text):  # an entry has a year or a number
+        return []
     blocks = list(cut_blocks(text))
     n_kinds = [_entry_marks(text[slice(*span)]) for span in blocks]
-    lower = [_lower_share(text[slice(*span)]) for span in blocks]
     is_sure = [n >= _LEAST_KINDS for n in n_kinds]
+    if not any(is_sure):
+        return []
+    lower = [_lower_share(text[slice(*span)]) for span in blocks]
     is_entry = list(is_sure)
     for numbers in (range(len(blocks)), range(len(blocks) - 1, -1, -1)):
         for before, number in pairwise(numbers):  # beside an entry, less will do
@@ -141,7 +146,12 @@ def _size(span: Span) -> int:
 
 def _entry_marks(block: str) -> int:
     """The kinds of marks by which a block is an entry of references; 0 if it is none."""
-    if len(block) < _SHORTEST_ENTRY or _is_row(block) or (lower := _lower_share(block)) > _LOWER_IN_ENTRY:
+    if (
+        len(block) < _SHORTEST_ENTRY
+        or not _DIGIT.search(block)
+        or _is_row(block)
+        or (lower := _lower_share(block)) > _LOWER_IN_ENTRY
+    ):
         return 0
     plain = _DATE.sub("", _CITATION.sub("", block))
     n_years = len(_YEAR.findall(plain))
