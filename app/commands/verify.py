@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from longsearch.app.commands.text import read_file
+from longsearch.app.commands.where import said, title_and_place
 from longsearch.engine.amounts import counted
-from longsearch.engine.places import place_name
-from longsearch.engine.printable import condensed, printable
+from longsearch.engine.printable import printable
 
 if TYPE_CHECKING:
     from longsearch.app.evidence.verifying import Verdict
     from longsearch.engine.citing.drafts import Quoted
-    from longsearch.engine.types.results import Quotation
 
 HELP = "check the quotations of a draft against your documents"
 _TEX, _RAW = (".tex", ".ltx"), (".md", ".markdown", ".txt", ".text", ".rst", ".org", ".typ")
@@ -43,19 +42,19 @@ def run(options: Namespace) -> int:
     from longsearch.app.search.scope import Scope
 
     draft = quotations_of(expanded(options.draft).resolve())
-    judged = [one for one in draft if one.pieces]
+    n_judged = sum(bool(one.pieces) for one in draft)
+    n_short = len(draft) - n_judged
     scope = Scope.at(chosen_index(options.folder, options.everywhere))
-    verdicts = list(_with_progress(verify(scope, judged, query_vector), len(judged)))
+    verdicts = list(_with_progress(verify(scope, draft, query_vector), n_judged))
     counts = Counter(verdict.status for verdict in verdicts)
-    n_short = len(draft) - len(judged)
     if options.json:
         print(json.dumps(_to_json(options.draft, verdicts, counts, n_short), indent=2))
     else:
         for verdict in verdicts:
             if options.all or verdict.status is not Status.VERBATIM or verdict.note:
                 print(*_lines(verdict), "", sep="\n")
-        print(_summary(counts, len(judged), n_short))
-    return 0 if counts[Status.VERBATIM] == len(judged) else 1
+        print(_summary(counts, n_judged, n_short))
+    return 0 if counts[Status.VERBATIM] == n_judged else 1
 
 
 def quotations_of(draft: Path) -> "list[Quoted]":
@@ -81,9 +80,9 @@ def _with_progress(verdicts: "Iterable[Verdict]", n: int) -> "Iterator[Verdict]"
 def _summary(counts: "Counter[Any]", n_judged: int, n_short: int) -> str:
     if not n_judged and not n_short:
         return "the draft quotes nothing"
-    said = ", ".join(f"{counts[status]} {status}" for status in _SIGNS if counts[status]) or "none to judge"
+    found = ", ".join(f"{counts[status]} {status}" for status in _SIGNS if counts[status]) or "none to judge"
     short = f"; {n_short} of fewer than five words not judged" if n_short else ""
-    return f"{counted(n_judged, 'quotation')}: {said}{short}"
+    return f"{counted(n_judged, 'quotation')}: {found}{short}"
 
 
 def _lines(verdict: "Verdict") -> list[str]:
@@ -91,14 +90,14 @@ def _lines(verdict: "Verdict") -> list[str]:
     lines = textwrap.wrap(
         f"{_SIGNS[verdict.status]} line {quoted.line}  “{printable(quoted.text)}”", 80, subsequent_indent="    "
     )
-    where = f"{printable(place.title)}{_comma(place)}" if place else ""
+    where, shown = (title_and_place(place), said(place)) if place else ("", [])
     match verdict.status.value:
         case "nowhere":
             lines.append("    nowhere" + (f"; the nearest: {where}" if place else ""))
-            lines += _said(place)
+            lines += shown
         case "changed":
             lines.append(f"    changed; {where} says:")
-            lines += _said(place)
+            lines += shown
             lines += [
                 f"      {printable(one.draft) or '(nothing)'} → {printable(one.document) or '(nothing)'}"
                 for one in verdict.differences
@@ -109,16 +108,6 @@ def _lines(verdict: "Verdict") -> list[str]:
         case _:
             lines.append(f"    {where}")
     return [*lines, *([f"    ({printable(verdict.note)})"] if verdict.note else [])]
-
-
-def _comma(place: "Quotation") -> str:
-    said = place_name(place.path, place.page, place.heading, place.n_pages, label=place.page_label)
-    return f", {printable(said)}" if said else ""
-
-
-def _said(place: "Quotation | None") -> list[str]:
-    text = printable(condensed(place.text))[:400] if place else ""
-    return textwrap.wrap(text, 80, initial_indent="    > ", subsequent_indent="      ") if text else []
 
 
 def _to_json(draft: str, verdicts: "list[Verdict]", counts: "Counter[Any]", n_short: int) -> dict[str, Any]:

@@ -72,19 +72,25 @@ def _place(one: "Quotation") -> str:
     return place_name(one.path, one.page, one.heading, one.n_pages, label=one.page_label)
 
 
+def title_and_place(one: "Quotation") -> str:
+    """Name the document of a place, and the page or the like."""
+    place = printable(_place(one))
+    return f"{printable(one.title)}{', ' if place else ''}{place}"
+
+
+def said(one: "Quotation") -> list[str]:
+    """Return the lines that show what the document says there."""
+    text = printable(condensed(one.text))
+    shown = text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}…"
+    return textwrap.wrap(shown, 80, initial_indent="    > ", subsequent_indent="      ")
+
+
 def _lines(found: "list[Quotation]", notes: list[str], took_ms: float) -> list[str]:
     from longsearch.app.paths import shown_path
     from longsearch.app.search.quoting import described
 
     lines = [f"({printable(note)})" for note in notes]
     for one in found:
-        place = printable(_place(one))
-        lines += [
-            f"{printable(one.title)}{', ' if place else ''}{place}  ({described(one)})",
-            f"    {printable(shown_path(one.path))}",
-        ]
-        text = printable(condensed(one.text))
-        shown = text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}…"
-        lines += textwrap.wrap(shown, 80, initial_indent="    > ", subsequent_indent="      ")
-    said = counted(len(found), "place") if found else "nobody says this, not even with small changes"
-    return [*lines, f"{said}, {took_ms:.0f} ms"]
+        lines += [f"{title_and_place(one)}  ({described(one)})", f"    {printable(shown_path(one.path))}", *said(one)]
+    total = counted(len(found), "place") if found else "nobody says this, not even with small changes"
+    return [*lines, f"{total}, {took_ms:.0f} ms"]

@@ -45,7 +45,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What is known of a quotation."""
+    """How a quotation stands in the documents, and where."""
 
     quoted: Quoted
     status: Status

@@ -14,7 +14,7 @@ from longsearch.engine.languages.scripts import SPACED_OR_RUN, UNSPACED_RUN
 FEWEST_WORDS = 5
 """A shorter quotation is counted, not judged: too many documents say it."""
 _CHARACTERS_OF_A_WORD = 2
-"""Of a script without spaces."""
+"""In a script without spaces, so many characters count as a word."""
 
 _CLOSING = {"“": "”", "„": "“”", "«": "»", "»": "«", "‹": "›", "‘": "’", "‚": "‘’", "「": "」", "『": "』", '"': '"'}
 _LONGEST = 4_000
@@ -66,7 +66,7 @@ class Quoted:
     line: int
     """The line of the draft on which it begins, from 1."""
     pieces: tuple[str, ...]
-    """What stands between its ellipses and brackets, which are the draft's own. () if it is too short to be judged."""
+    """Its parts: ellipses and brackets are the draft's own, and part it. () if it is too short to be judged."""
     cited: Cited | None
     """The source beside it."""
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from longsearch.engine.store.segments.term_counts import K1, B
+from longsearch.engine.store.segments.term_counts import K1, half_count
 from longsearch.engine.store.segments.term_counts import idf as idf
 
 Counts = NDArray[np.integer[Any]]
@@ -94,7 +94,7 @@ def of_passage(frequencies: Sequence[float], length: int, statistics: WordStatis
 
 def parts_of_passage(frequencies: Sequence[float], length: int, statistics: WordStatistics) -> list[float]:
     """What each term gives to `of_passage`."""
-    half = K1 * (1 - B + B * length / mean_length(statistics))
+    half = half_count(length, mean_length(statistics))
     return [
         weight * frequency * (K1 + 1) / (frequency + half) if frequency else 0.0
         for weight, frequency in zip(idfs(statistics), frequencies, strict=True)
@@ -130,6 +130,6 @@ def parts_of_counts(counts: Counts, lengths: Counts, statistics: WordStatistics)
     weights = [math.log(1 + (n_documents - n + 0.5) / (n + 0.5)) for n in statistics.n_documents_with]
     if statistics.weights:
         weights = [own * weight for own, weight in zip(weights, statistics.weights, strict=True)]
-    half = K1 * (1 - B + B * lengths / max(mean_passages, 1e-9))  # with so many passages a term gets half its weight
+    half = half_count(lengths, mean_passages)  # with so many passages a term gets half its weight
     total = sum(weights) or 1.0  # 1.0 for a query without words
     return (weight * own / (own + half) / total for weight, own in zip(weights, counts, strict=True))

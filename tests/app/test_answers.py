@@ -1,13 +1,9 @@
 """The answer of a hit is a whole sentence with its own page and heading, on the command line and in JSON."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from longsearch.app import backend
 from longsearch.app.agents.readable_folders import ReadableFolders
@@ -17,11 +13,11 @@ from longsearch.app.cli import main
 from longsearch.app.paths import index_path
 from longsearch.app.search import searching
 from longsearch.app.search.python_door import open_index
-from longsearch.engine.sentences import cut_sentences
 from longsearch.engine.store.records import FileStamp
 from longsearch.engine.store.store import Store
 from longsearch.engine.types.documents import DocumentText, Heading, Passage
 from longsearch.engine.types.results import SearchMode
+from tests.engine.fake_reader import FakeReader
 
 SLIDES = (
     "Annual report\n\nThe board met in spring.\n\n",
@@ -61,24 +57,6 @@ def test_a_hit_has_the_page_and_the_heading_of_its_sentence(deck: Path, capsys: 
 def test_answers_alone_are_a_line_each_with_document_and_page(deck: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["search", "when is the boiler bled", str(deck), "--mode", "words", "--answers", "2"]) == 0
     assert capsys.readouterr().out == f"{ANSWER} (Annual report, slide 2)\n"
-
-
-@dataclass(frozen=True)
-class Said:
-    sentences: Sequence[tuple[int, int]]
-    scores: NDArray[np.float32]
-    answers: float
-
-
-@dataclass(frozen=True)
-class FakeReader:
-    """Prefers the last sentence, and is as sure of it as it is told to be."""
-
-    answers: float
-
-    def read(self, query: str, passages: Sequence[tuple[str, str]]) -> list[Said]:
-        cut = [cut_sentences(text, language) for text, language in passages]
-        return [Said(own, np.linspace(0, 1, len(own), dtype=np.float32), self.answers) for own in cut]
 
 
 QUESTION = "when is the boiler bled"

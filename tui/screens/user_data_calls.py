@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class HistoryRead(Message):
-    """What was asked before."""
+    """The earlier queries and the saved searches have been read."""
 
     queries: list[str]
     """The earlier queries, newest first."""

@@ -27,6 +27,11 @@ def idf(n_matching: int, n_passages: int) -> float:
     return found if found > 0 else _IDF_LEAST
 
 
+def half_count(lengths: Any, mean_length: float) -> Any:
+    """The count at which BM25 gives a term half of the most it can, in passages of these lengths: a number or (n,)."""
+    return K1 * (1 - B + B * lengths / max(mean_length, 1e-9))
+
+
 class Held(Protocol):
     """Which of n passages hold a term, and how often; a word of the title counts `TITLE_WEIGHT` times."""
 

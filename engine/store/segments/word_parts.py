@@ -22,11 +22,11 @@ from longsearch.engine.store.segments.files import Arrays, Segments
 from longsearch.engine.store.segments.postings import document_starts
 from longsearch.engine.store.segments.term_counts import (
     K1,
-    B,
     Counts,
     Held,
     Ints,
     Postings,
+    half_count,
     idf,
     n_documents_at,
     united,
@@ -96,7 +96,7 @@ class _Phrase:
         FTS5 tells a count only as a part of BM25, w f (K1 + 1) / (f + half), which is solved for f here. A function of
         our own, called for each passage, takes three times as long for a phrase that many hold.
         """
-        half = K1 * (1 - B + B * lengths.astype(np.float64) / max(self.mean_length, 1e-9))
+        half: NDArray[np.float64] = half_count(lengths.astype(np.float64), self.mean_length)
         shares = self.scores[which] / self.weight
         return np.rint(shares * half / (K1 + 1 - shares)).astype(np.int64)
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from longsearch.engine.store.segments.candidate_filter import CandidateFilter
 from longsearch.engine.store.segments.files import Segments
-from longsearch.engine.store.segments.term_counts import K1, B
+from longsearch.engine.store.segments.term_counts import K1, half_count
 from longsearch.engine.store.segments.word_parts import Part, forms_cut, parts_of
 
 _ROUNDING = 1e-5  # float32 sums of at most 128 terms are off by less, as a share
@@ -147,7 +147,7 @@ def _exact(part: Part, places: NDArray[np.int64], weights: Floats, mean_length: 
 
 def _by_term(part: Part, places: NDArray[np.int64], weights: Floats, mean_length: float) -> Iterator[Floats]:
     """Yield (p,) for each term: what it gives to the BM25 of the passages at these places."""
-    half = K1 * (1 - B + B * part.lengths[places].astype(np.float64) / max(mean_length, 1e-9))
+    half = half_count(part.lengths[places].astype(np.float64), mean_length)
     for held, weight in zip(part.held, weights.tolist(), strict=True):
         counts = held.at(places).astype(np.float64)
         yield weight * (counts * (K1 + 1) / (counts + half))

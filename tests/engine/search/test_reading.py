@@ -1,39 +1,18 @@
 """The reader chooses the sentence of the best passages, and says whether any answers."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from longsearch.engine.index.opening import open_index
 from longsearch.engine.reader.reading import Reader
 from longsearch.engine.search.reading import probability, read_answers
-from longsearch.engine.sentences import Span, cut_sentences
 from longsearch.engine.store.store import Store
 from longsearch.engine.types.results import ChanceLevel, SearchMode, SearchResults, Verdict
+from tests.engine.fake_reader import FakeReader
 from tests.engine.search.search_helpers import add, search
 
 BEES = "The foragers fly home to her. A colony that has eaten through its honey in March needs syrup of sugar at once."
-
-
-@dataclass(frozen=True)
-class Said:
-    sentences: Sequence[Span]
-    scores: NDArray[np.float32]
-    answers: float
-
-
-@dataclass(frozen=True)
-class FakeReader:
-    """Prefers the last sentence."""
-
-    answers: float
-
-    def read(self, query: str, passages: Sequence[tuple[str, str]]) -> list[Said]:
-        cut = [cut_sentences(text, language) for text, language in passages]
-        return [Said(own, np.linspace(0, 1, len(own), dtype=np.float32), self.answers) for own in cut]
 
 
 def read(store: Store, answers: float) -> SearchResults:
