@@ -1,18 +1,26 @@
 """Generates retrieval tasks of a chosen length: a person's passkey in filler, or a needle in an essay.
 
 They follow LongEmbed (Zhu et al., arXiv 2404.12096, section 3.2): 50 queries over 100 documents of 256 to 32,768
-tokens, where a token counts as .75 words; ours go on to 1,048,576. The texts are our own. The needles are 100 written
-facts about invented people, places and things (needles.jsonl). A seed gives the same task everywhere and in any order;
-a test checks the bytes. A third task, `needles-LENGTH`, is not LongEmbed's: one document hides a needle for every 200
-words, up to 100, and the passage that holds it must be found. So one reading of a million tokens answers 100 questions.
+tokens, where a token counts as .75 words; ours go on to 1,048,576. The needles are 100 written facts about invented
+people, places and things (needles.jsonl), hidden in real prose: the first 200,000 words of the diary of Samuel Pepys
+(diary.txt.xz). No document repeats itself up to 262,144 tokens; a longer one goes through the diary again. In `needle`
+all documents have the same prose, from its beginning, as in LongEmbed. In `needle-own` each begins in another place, so
+up to 2,048 tokens no two share a sentence: a document is about other things than its needle, as in life.
 
-No text is kept: a document is written anew whenever it is read, so a task of a million tokens takes no memory.
+Two tasks are not LongEmbed's. `needle-own` is one. In `needles-LENGTH` one document hides a needle for every 200 words,
+up to 100, and the passage that holds it must be found: one reading of a million tokens answers 100 questions. The
+filler of `passkey` is four sentences that repeat, as the paper's is.
+
+A seed gives the same task everywhere and in any order; a test checks the bytes. No text is kept but the diary's: a
+document is written anew whenever it is read.
 """
 
 import json
+import lzma
 import re
+from bisect import bisect_left
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from importlib.resources import files
 
 import numpy as np
@@ -25,8 +33,9 @@ _WORDS_PER_TOKEN = 0.75  # LongEmbed, footnote 2
 FIFTHS = (1, 2, 3, 4, 5)
 """Bands of depth: the first to the last fifth of a document."""
 _WORDS_PER_NEEDLE = 200
-_TASK = re.compile(r"(passkey|needles?)(?:-(\d{2,7})(?:-fifth-([1-5]))?)?")
-_SYNTHETIC = re.compile(r"(?:longembed-)?(?:passkey|needles?)-\d+(?:-fifth-[1-5])?")
+_KINDS = "passkey|needles?|needle-own"
+_TASK = re.compile(rf"({_KINDS})(?:-(\d{{2,7}})(?:-fifth-([1-5]))?)?")
+_SYNTHETIC = re.compile(rf"(?:longembed-)?(?:{_KINDS})-\d+(?:-fifth-[1-5])?")
 
 _FIRST = (
     "Ada Boris Clara Dmitri Elena Farid Greta Hugo Ines Jonas "
@@ -37,32 +46,6 @@ _FILLER = (
     "The tide comes in and the tide goes out. Boats lean on the sand until there is water under them. "
     "Gulls walk along the wall and look for bread. The clock on the tower is a little slow."
 )
-ESSAY = """\
-A good workshop is recognised by what is missing from its walls. Tools that nobody reaches for are given away, and the
-hooks they hung on are taken down, so that the eye never stops at a place where the hand has no business.
-
-People who write letters by hand say that the slowness is the point. A sentence that has to be inked is weighed first,
-and half of what one meant to say turns out not to be worth the ink.
-
-Gardens teach patience badly, because they reward it only sometimes. The pear that was pruned by the book sulks for
-three summers, and the one that grew out of a compost heap bends under its fruit.
-
-It is often said that maps are lies that everyone has agreed on. The cartographer leaves out the washing lines and the
-dogs, and what remains is called a village.
-
-Music lessons fail in the second year. In the first everything is new, in the third something can be played, but the
-second consists of knowing exactly how bad one is.
-
-There is a kind of conversation that happens only on trains, between people who will not meet again. It has no use, and
-perhaps for that reason it is remembered longer than most.
-
-Bridges are built twice, once on paper against the wind, and once in the river against the budget. Those that stand for
-a century were usually lucky in the first and honest in the second.
-
-Every kitchen has a drawer for things without a name. Its contents are never sorted, since to sort them would be to
-admit what they are."""
-
-
 Fact = tuple[str, str]
 """A query, and the sentence that answers it."""
 
@@ -114,7 +97,8 @@ def make_task(name: str, seed: int = 0, n_documents: int = N_DOCUMENTS) -> Datas
         raise ValueError(f"{name!r} with {n_documents} documents is no task")
     kind, length, fifth = match[1], int(match[2]), int(match[3] or 0)
     make = partial(_one_document, name) if kind == "needles" else partial(_documents, name, kind, n_documents)
-    random = np.random.default_rng([seed, length, ("passkey", "needle", "needles").index(kind)])
+    # the two needle tasks hide the same facts at the same depths
+    random = np.random.default_rng([seed, length, {"passkey": 0, "needles": 2}.get(kind, 1)])
     facts = (_passkeys if kind == "passkey" else _needles)(random)
     return make(facts, int(length * _WORDS_PER_TOKEN), fifth, random)
 
@@ -123,10 +107,10 @@ def _documents(
     name: str, kind: str, n_documents: int, facts: list[Fact], n_words: int, fifth: int, random: np.random.Generator
 ) -> Dataset:
     """Make a document for each fact, with the fact at any depth, or in one fifth of its document."""
-    sentences = _sentences(_FILLER if kind == "passkey" else ESSAY)
+    sentences = _sentences(_FILLER) if kind == "passkey" else _diary()
     documents = []
     for row, (_, fact) in enumerate(facts):
-        offset = 0 if kind == "passkey" else int(random.integers(len(sentences)))
+        offset = row * len(sentences) // N_DOCUMENTS if kind == "needle-own" else 0
         depth = random.random()
         depth = (fifth - 1 + depth) / len(FIFTHS) if fifth else depth
         documents.append(GeneratedDocument(f"d{row}", partial(_hide, [(depth, fact)], sentences, offset, n_words)))
@@ -142,7 +126,7 @@ def _one_document(name: str, facts: list[Fact], n_words: int, fifth: int, random
     facts = facts[: max(n_words // _WORDS_PER_NEEDLE, len(FIFTHS))]
     depths = (np.arange(len(facts)) + random.random(len(facts))) / len(facts)
     hidden = [(depth, fact) for depth, (_, fact) in zip(depths.tolist(), facts, strict=True)]
-    document = GeneratedDocument("d0", partial(_hide, hidden, _sentences(ESSAY), 0, n_words))
+    document = GeneratedDocument("d0", partial(_hide, hidden, _diary(), 0, n_words))
     text = document.text
     asked = [row for row, depth in enumerate(depths.tolist()) if fifth in (0, 1 + int(depth * len(FIFTHS)))]
     spans = {row: ((start := text.index(facts[row][1]), start + len(facts[row][1])),) for row in asked}
@@ -178,16 +162,26 @@ def _sentences(text: str) -> list[str]:
     return re.split(r"(?<=[.!?])\s+", " ".join(text.split()))
 
 
+@cache
+def _diary() -> list[str]:
+    """Return the diary's sentences; one of more than 40 words is cut where 40 are reached."""
+    packed = files("longsearch.engine.evaluation").joinpath("diary.txt.xz").read_bytes()
+    words = [sentence.split() for sentence in _sentences(lzma.decompress(packed).decode())]
+    return [" ".join(row[start : start + 40]) for row in words for start in range(0, len(row), 40)]
+
+
 def _hide(facts: list[tuple[float, str]], sentences: list[str], offset: int, n_words: int) -> str:
-    """Write a text of at most `n_words` words: repeated sentences, from `offset` on, with each fact at its depth.
+    """Write a text of at most `n_words` words: sentences, from `offset` on, with each fact at its depth.
 
     `facts` holds (depth, fact), by depth.
     """
     lines: list[str] = []
-    count = sum(len(fact.split()) for _, fact in facts)
-    while (count := count + len((line := sentences[(offset + len(lines)) % len(sentences)]).split())) <= n_words:
+    ends = [0]  # words before each line, and all of them
+    room = n_words - sum(len(fact.split()) for _, fact in facts)
+    while ends[-1] + len((line := sentences[(offset + len(lines)) % len(sentences)]).split()) <= room:
         lines.append(line)
-    n_lines = len(lines)
+        ends.append(ends[-1] + len(line.split()))
+    n_filler = ends[-1]
     for depth, fact in reversed(facts):
-        lines.insert(int(depth * (n_lines + 1)), fact)
+        lines.insert(bisect_left(ends, depth * n_filler), fact)
     return " ".join(lines)

@@ -8,12 +8,12 @@ from importlib.resources import files
 
 import pytest
 
-from longsearch.engine.evaluation.datasets import EvalDocument
+from longsearch.engine.evaluation.datasets import Dataset, EvalDocument
 from longsearch.engine.evaluation.longembed import FIFTHS, LENGTHS, is_synthetic, make_task, task_names
 from longsearch.engine.inference.tokens import TextTokenizer
 from longsearch.engine.models.hub import bundled_model
 
-KINDS = ["passkey", "needle"]
+KINDS = ["passkey", "needle", "needle-own"]
 
 
 def test_lengths_are_those_of_longembed():
@@ -27,8 +27,8 @@ def test_a_task_has_50_queries_over_100_documents_of_three_words_for_four_tokens
     task = make_task(f"{kind}-{length}")
     assert (len(task.documents), len(task.queries)) == (100, 50)
     for document in task.documents:
-        assert 0.75 * length - 40 <= len(document.text.split()) <= 0.75 * length  # the longest sentence has 31 words
-        assert len(tokenizer.tokenize(document.text)) <= length
+        assert 0.75 * length - 40 <= len(document.text.split()) <= 0.75 * length  # the longest piece has 40 words
+        assert len(tokenizer.tokenize(document.text)) <= 1.02 * length  # old names are cut into more pieces
 
 
 def written_needles() -> list[dict[str, str]]:
@@ -83,9 +83,9 @@ def test_a_task_is_deterministic_and_differs_with_the_seed():
 @pytest.mark.parametrize(
     ("name", "digest"),
     [
-        ("passkey-256", "1bc5ab43b9ecb20c"),
-        ("needle-256", "2a9bdc4682fbc69e"),
-        ("needle-32768", "6159770196aafcc8"),
+        ("passkey-256", "f59e9151d9ebc293"),
+        ("needle-256", "66c45ca87762c48e"),
+        ("needle-32768", "eccffa1b523a49e7"),
     ],
 )
 def test_a_task_has_the_same_bytes_on_every_machine(name, digest):
@@ -94,6 +94,30 @@ def test_a_task_has_the_same_bytes_on_every_machine(name, digest):
     documents = tuple(EvalDocument(document.id, document.title, document.text) for document in task.documents)
     made = repr((documents, task.queries, task.qrels)).encode()
     assert hashlib.blake2b(made, digest_size=8).hexdigest() == digest
+
+
+def without_the_facts(task: Dataset) -> list[list[str]]:
+    """Return the filler of each document, in runs of eight words."""
+    fillers = []
+    for document in task.documents:
+        text = document.text
+        for needle in written_needles():
+            text = text.replace(needle["fact"], "")
+        fillers.append([" ".join(text.split()[at : at + 8]) for at in range(0, len(text.split()) - 8, 8)])
+    return fillers
+
+
+@pytest.mark.parametrize("kind", ["needle", "needle-own"])
+def test_the_prose_around_a_needle_does_not_repeat_itself(kind):
+    filler = without_the_facts(make_task(f"{kind}-32768", n_documents=1))[0]
+    assert len(set(filler)) / len(filler) > 0.999
+
+
+def test_documents_of_the_own_task_share_no_prose_and_those_of_the_shared_task_all_of_it():
+    own, shared = (without_the_facts(make_task(f"{kind}-1024")) for kind in ("needle-own", "needle"))
+    assert len({run for filler in own for run in filler}) > 0.995 * sum(map(len, own))
+    diary = set(shared[0])
+    assert min(len(diary & set(filler)) for filler in shared) > 0
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -153,7 +177,7 @@ def test_the_fifths_of_one_document_share_its_text_and_divide_its_queries():
 
 
 def test_a_task_of_a_million_tokens_keeps_no_text():
-    make_task("needle-256")  # reads the needles' file
+    make_task("needle-256")  # reads the needles and the diary
     tracemalloc.start()
     task = make_task("needle-1048576")
     kept, peak = tracemalloc.get_traced_memory()
@@ -169,5 +193,11 @@ def test_names_of_tasks_are_distinguished_from_folders():
     assert task_names("needles-1048576") == ["needles-1048576"]
     assert task_names("passkey-256", by_depth=True) == [f"passkey-256-fifth-{fifth}" for fifth in FIFTHS]
     assert task_names("passkey-256-fifth-2", by_depth=True) == ["passkey-256-fifth-2"]
-    assert all(map(is_synthetic, ("passkey-256", "needle-256-fifth-1", "needles-1024", "longembed-needle-256")))
+    assert all(
+        map(
+            is_synthetic,
+            ("passkey-256", "needle-256-fifth-1", "needles-1024", "needle-own-256", "longembed-needle-256"),
+        )
+    )
+    assert task_names("needle-own-256") == ["needle-own-256"]
     assert task_names("./needle") is None
