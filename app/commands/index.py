@@ -53,7 +53,7 @@ def add_options(parser: ArgumentParser) -> None:
         type=_width,
         choices=WISHES,
         help="fraction of a MatMamba model's heads to read new documents with: 1, 1/2, 1/4, 1/8, or auto (the default),"
-        " which takes less than 1 only if more than ten minutes of reading wait; the default comes from the config file",
+        " less than 1 only if more than ten minutes of reading wait; the default comes from the config file",
     )
     parser.add_argument(
         "--deepen",
