@@ -201,7 +201,8 @@ def _with_command(arguments: Sequence[str]) -> list[str]:
         from difflib import get_close_matches
 
         near = get_close_matches(first, COMMANDS, n=1)
-        build_parser().error(f"'{first}' is neither a command nor a folder" + (f"; {near[0]}?" if near else ""))
+        what = f"{near[0]}?" if near else f'to search for it: longsearch search "{" ".join(arguments)}"'
+        build_parser().error(f"'{first}' is neither a command nor a folder; {what}")
     return ["open", first, *rest]
 
 

@@ -23,6 +23,7 @@ from textual.widgets import Input
 from longsearch.engine.types.results import Folder
 from longsearch.tui.backend.interface import Backend, Question
 from longsearch.tui.backend.latest_only import attempt
+from longsearch.tui.bindings import EVERYWHERE
 from longsearch.tui.graphics.terminal import BLOCKS, Graphics
 from longsearch.tui.palette import palette_commands
 from longsearch.tui.preferences import Preferences, key_name, sound_keys
@@ -82,7 +83,7 @@ class LongsearchApp(App[str]):
     ENABLE_COMMAND_PALETTE = True
     COMMANDS = App.COMMANDS | {earlier_queries}
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+q", "quit", "Quit", id="app.quit", priority=True),
+        Binding("ctrl+q", "quit", "Quit", id="app.quit", priority=True, group=EVERYWHERE),
         Binding("ctrl+z", "suspend_process", "Suspend", id="app.suspend", show=False, priority=True),
     ]
 

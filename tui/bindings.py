@@ -16,15 +16,18 @@ def _shown(id: str, keys: str, action: str, label: str, about: str = "", **more:
 
 
 _hidden = partial(_shown, show=False)
+EVERYWHERE = Binding.Group("Everywhere")
+"""The keys that work everywhere stand at the right end of the footer."""
+_everywhere = partial(_shown, group=EVERYWHERE)
 
 MAIN: list[BindingType] = [
     _shown("main.open", "o,ctrl+o", "text('open_file')", "Open", "Open the file in its viewer, at this page"),
-    _shown("main.next", "n", "text('step', 1)", "Next", "Next passage in the document, or next place found"),
-    _hidden("main.back_step", "N", "text('step', -1)", "Back", "Previous passage, or previous place found"),
-    _hidden("main.previous", "p", "text('go_to_passage', -1)", "Prev", "Previous passage in the document"),
     _shown("main.printed_page", "v", "text('switch_view')", "Page", "The page as printed; again: the text"),
     _shown("main.copy", "y", "text('copy_passage')", "Copy", "Copy the sentence that answers, with title and page"),
     _shown("main.keep", "space", "text('keep')", "Add to basket", "Put the passage into the basket of evidence"),
+    _shown("main.next", "n", "text('step', 1)", "Next", "Next passage in the document, or next place found"),
+    _hidden("main.back_step", "N", "text('step', -1)", "Back", "Previous passage, or previous place found"),
+    _hidden("main.previous", "p", "text('go_to_passage', -1)", "Prev", "Previous passage in the document"),
     _shown("main.basket", "b", "kept('show_basket')", "Basket", "The passages that you keep; export them"),
     _hidden("main.copy_path", "Y", "text('copy_path')", "Copy path", "Copy the path of the file"),
     _shown(
@@ -52,16 +55,18 @@ MAIN: list[BindingType] = [
     _hidden("main.outline", "t", "text('show_outline')", "Outline", "Outline: headings or pages; go to one"),
     _hidden("main.ask_page", "colon", "text('ask_page')", "Go to page", "Go to a page by its number"),
     _hidden("main.query", "ctrl+l", "query", "Query", "Go to the query line", priority=True),
-    _shown("main.help", "f1,question_mark", "app.help", "Help", "This help", key_display="F1"),
-    _shown("main.mode", "f2,ctrl+t", "mode", "Mode", "Next mode: hybrid, meaning, words", key_display="Ctrl+T"),
+    _everywhere("main.help", "f1,question_mark", "app.help", "Help", "This help", key_display="F1"),
+    _everywhere("main.mode", "f2,ctrl+t", "mode", "Mode", "Next mode: hybrid, meaning, words", key_display="Ctrl+T"),
     # With priority, because the Input deletes a word on Ctrl+F.
-    _shown(
+    _everywhere(
         "main.files", "f3,ctrl+f", "app.files", "Files", "Every file and its status", key_display="F3", priority=True
     ),
-    _shown("main.folders", "f4,ctrl+g", "folders", "Folders", "Search one folder only", key_display="F4"),
+    _everywhere("main.folders", "f4,ctrl+g", "folders", "Folders", "Search one folder only", key_display="F4"),
     _hidden("main.history", "f5,ctrl+y", "kept('choose_earlier')", "History", "Earlier queries, to ask again"),
     _hidden("main.saved", "f6,ctrl+s", "kept('choose_saved')", "Saved", "Saved searches, and what is new"),
-    _shown("main.instruction", "ctrl+r", "instruction", "Goal", "The goal of the search: what kind of answer you want"),
+    _everywhere(
+        "main.instruction", "ctrl+r", "instruction", "Goal", "The goal of the search: what kind of answer you want"
+    ),
     _hidden("main.back", "escape", "back", "Back", "One step back: text, results, query"),
     _hidden("main.down", "down", "select(1)", "Next result", "From the query: next result"),
     _hidden(
@@ -76,6 +81,7 @@ MAIN: list[BindingType] = [
 ]
 
 LIST_MOVES: list[BindingType] = [
+    _shown("results.read", "enter", "select", "Read", "From a result: read it"),
     _hidden("results.down", "j", "cursor_down", "Down"),
     _hidden("results.up", "k", "cursor_up", "Up"),
     _hidden("results.first", "g", "first", "First"),

@@ -12,7 +12,6 @@ from longsearch.tui.preferences import key_name, split_keys
 
 _OTHERS = (
     ("Enter", "From the query: search now, go to the results"),
-    ("Enter", "From a result: read it"),
     ("Tab", "In the query: complete the field or the value"),
     ("Tab", "Otherwise: to the query, the results, the text in turn"),
     ("Ctrl+U", "Clear the query up to the cursor"),

@@ -48,7 +48,7 @@ def is_confirmed(question: str, unasked: str) -> bool:
     Raises LongsearchError with the message `unasked` where nobody can be asked.
     """
     if not sys.stdin.isatty():
-        raise LongsearchError(unasked, "say --yes where nobody can be asked")
+        raise LongsearchError(unasked, "add --yes: without a terminal nobody can be asked")
     if input(f"{question} [y/N] ").strip().lower() in {"y", "yes"}:
         return True
     print("nothing was changed")

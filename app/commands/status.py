@@ -104,17 +104,16 @@ def _print(root: Path, under: str, daemon: dict[str, Any] | None, with_all_files
     from longsearch.app.models.widths import describe_narrow
     from longsearch.app.paths import in_shell
 
-    progress, files, fingerprint, languages, passed_over = _read(root, under)
+    progress, files, _, languages, passed_over = _read(root, under)
     for line in map(describe, files) if with_all_files else _in_short(files):
         print(line)
     print(summarise(progress))
     for line in (*(_reasons(files) if is_verbose else ()), *_about_passed_over(passed_over, is_verbose)):
         print(line)
-    widths = _describe_widths(_widths(daemon, fingerprint, progress))
     watched = _watched_by(daemon_control.root_in(daemon, root), root)
     narrow = describe_narrow(progress, in_shell(root))
     scans = _about_scans(root, files)
-    print(*filter(None, (*_about_model(root, languages), widths, narrow, scans, watched)), sep="\n")
+    print(*filter(None, (*_about_model(root, languages), narrow, scans, watched)), sep="\n")
 
 
 def _reasons(files: "Sequence[FileReport]") -> "Iterator[str]":
@@ -207,13 +206,6 @@ def _widths(status: dict[str, Any] | None, fingerprint: str, progress: "IndexPro
         return chosen_without_model(chosen_model(), fingerprint, current("width").width, n_tokens, on_battery())
     except ModelError:
         return None
-
-
-def _describe_widths(widths: dict[str, Any] | None) -> str:
-    """Return the widths and their reasons in a line; "" for a model that has no others than 1."""
-    from longsearch.app.models.widths import describe_choices
-
-    return f"width {describe_choices(widths)}" if widths and widths["has_others"] else ""
 
 
 def _as_json(file: "FileReport", values: "Sequence[MetadataValue]") -> dict[str, Any]:

@@ -76,7 +76,7 @@ def wish_all(roots: Sequence[Path], is_wished: bool) -> str:
     for root in roots:
         wish(root, is_wished)
     if is_wished:
-        return "scanned pages will be read when nobody searches and the machine is on mains"
+        return "scanned pages will be read when the computer is idle and plugged in"
     if current().ocr is not None:
         return "the settings say that scanned pages are read: see ocr in longsearch config"
     return "scanned pages will not be read"

@@ -75,7 +75,7 @@ def test_notes_removing_clearing_and_taking_back(folder: Path, capsys: pytest.Ca
     assert main(["basket", "remove", "1"]) == 0
     assert [one.note for one in Basket().content().passages] == ["swarms again"]
     assert main(["basket", "clear"]) == 3  # nobody can be asked
-    assert "hint: say --yes" in capsys.readouterr().err
+    assert "hint: add --yes" in capsys.readouterr().err
     assert main(["basket", "clear", "--yes"]) == 0
     assert main(["basket", "clear", "--yes"]) == 1
     for _ in range(3):

@@ -161,6 +161,14 @@ def test_a_misspelt_command_is_not_taken_for_a_folder(home: Path, capsys: pytest
     assert "there is no folder" in capsys.readouterr().err
 
 
+def test_a_question_in_place_of_a_folder_is_offered_as_a_search(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["why did it overheat"]) == 3
+    assert "longsearch search 'why did it overheat'" in capsys.readouterr().err.replace('"', "'")
+    with pytest.raises(SystemExit, match="2"):
+        main(["why", "did", "it", "overheat"])
+    assert 'longsearch search "why did it overheat"' in capsys.readouterr().err
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has /dev/full")
 def test_a_full_disk_behind_stdout_is_an_error_in_one_line() -> None:
     with Path("/dev/full").open("w") as full:

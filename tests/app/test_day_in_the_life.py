@@ -19,12 +19,14 @@ from longsearch.app.backend import AppBackend
 from longsearch.app.daemon.daemon import Daemon
 from longsearch.app.daemon.daemon_control import watch
 from longsearch.app.evidence.user_data import StoredUserData
+from longsearch.engine.types.results import SearchMode
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.backend.backend_calls import BackendCalls
 from longsearch.tui.backend.interface import Backend
 from longsearch.tui.screens.user_data_calls import UserDataCalls
 from longsearch.tui.text.wording import is_complete
 from longsearch.tui.widgets.page_view import PageView
+from longsearch.tui.widgets.result_pane import ResultPane
 from longsearch.tui.widgets.results import Results
 from tests.app.app_helpers import PATIENCE_S, wait_until
 from tests.app.homes import SAMPLES
@@ -73,7 +75,12 @@ async def ask(pilot: Pilot[Any], query: str) -> None:
     """Paste the query, press Enter, and wait for the answer by meaning and words."""
     pilot.app.screen.query_one(Input).value = query
     await pilot.press("enter")
-    await until(pilot, lambda: "by hybrid" in seen(pilot) and pilot.app.screen.query_one(Results).has_focus)
+
+    def is_answered() -> bool:
+        results = pilot.app.screen.query_one(ResultPane).results
+        return results is not None and results.mode is SearchMode.HYBRID and results.query == query
+
+    await until(pilot, lambda: is_answered() and pilot.app.screen.query_one(Results).has_focus)
 
 
 async def read_whole(pilot: Pilot[Any], n_documents: int) -> None:

@@ -292,7 +292,7 @@ def test_nothing_is_forgotten_without_a_yes(
     three: list[Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["folders", "forget", "usb"]) == 3
-    assert "say --yes" in capsys.readouterr().err
+    assert "add --yes" in capsys.readouterr().err
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     monkeypatch.setattr("builtins.input", lambda question: "n")
     assert main(["folders", "forget", "usb"]) == 1

@@ -133,7 +133,7 @@ async def test_a_document_being_read_stays_when_a_better_answer_comes() -> None:
         await pilot.press("enter", "enter", "n", "pagedown")
         top = preview(pilot).scroll_offset.y
         door.set()
-        await until(pilot, lambda: "3 documents by hybrid" in screen_text(pilot.app))
+        await until(pilot, lambda: "3 documents  " in screen_text(pilot.app))
         await settle(pilot)
         assert results(pilot).highlighted == 2
         assert preview(pilot).document is backend.documents[1]
@@ -150,7 +150,7 @@ async def test_a_document_being_read_stays_even_if_the_better_answer_lacks_it() 
         await until(pilot, lambda: preview(pilot).document is backend.documents[1])
         await pilot.press("enter", "enter")
         door.set()
-        await until(pilot, lambda: "2 documents by hybrid" in screen_text(pilot.app))
+        await until(pilot, lambda: "2 documents  " in screen_text(pilot.app))
         await settle(pilot)
         assert results(pilot).highlighted is None
         assert preview(pilot).document is backend.documents[1]

@@ -5,10 +5,12 @@ from dataclasses import replace
 from longsearch.engine.errors import StoreError
 from longsearch.engine.types.progress import FileReport, FileStatus
 from longsearch.engine.types.results import ChanceLevel, DocumentHit, SearchMode, SearchResults
+from longsearch.engine.unread import NONE_READ, unread
 from longsearch.tui.text.wording import (
     has_changed,
     next_try,
     not_ready,
+    note_now,
     nothing_found,
     progress_line,
     readiness,
@@ -92,7 +94,7 @@ def test_a_search_is_repeated_only_if_the_index_has_changed() -> None:
 
 
 def test_a_summary_says_how_many_are_likely_where_that_is_known() -> None:
-    assert summary(NOTHING) == "0 documents by hybrid"
+    assert summary(NOTHING) == ""
     levels = (ChanceLevel.GOOD, ChanceLevel.CHANCE, ChanceLevel.CHANCE)
     hits = tuple(DocumentHit(at, at, "/a", "", 0.5, (), level=level) for at, level in enumerate(levels, 1))
     assert summary(replace(NOTHING, hits=hits)) == "1 likely · 2 unlikely"
@@ -116,3 +118,16 @@ def test_for_failed_and_partial_files_the_next_attempt_is_named() -> None:
     assert next_try(failed._replace(retry_at=0), 1_000) == "read again at the next sweep"
     assert next_try(failed._replace(status=FileStatus.PARTIAL, retry_at=1_060), 1_000) == "read again in 1 min"
     assert next_try(failed._replace(status=FileStatus.CURRENT), 1_000) == ""
+
+
+def test_a_note_says_that_documents_wait_only_as_long_as_they_do() -> None:
+    note = f"{unread('14 documents', 14)}; no field colour: searched as text"
+    assert note_now(note, INDEXING) == note_now(note, None) == note
+    assert note_now(note, DONE) == "no field colour: searched as text"
+    assert note_now(NONE_READ, DONE) == ""
+
+
+def test_how_many_are_ready_is_said_once() -> None:
+    done = replace(DONE, n_files=480, n_failed=0)
+    assert "480 documents" not in "\n".join(map(str, welcome(done, "")))
+    assert "480 documents ready" in "\n".join(map(str, welcome(DONE, "")))

@@ -18,11 +18,10 @@ from longsearch.tui.preferences import Preferences, sound_keys
 from longsearch.tui.text import styles
 from longsearch.tui.text.display import shown
 from longsearch.tui.widgets.key_line import KeyLine
+from longsearch.tui.widgets.result_pane import EXAMPLES
 
 _QUERIES = (
-    ("words of your own", "what you mean, as a question, a claim or a topic"),
-    ('"an exact phrase"', "these words, one after the other"),
-    ("-word", "leave out passages with this word"),
+    *EXAMPLES,
     ("author:lee", "only by this author; also title:, tag:, doi:, arxiv:"),
     ("date:2021..2023", "only of this time; also since:30d; sort:date"),
     ("status:draft", "this value of any key of front matter"),

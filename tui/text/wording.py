@@ -13,7 +13,7 @@ from longsearch.engine.errors import LongsearchError
 from longsearch.engine.languages.names import name_of
 from longsearch.engine.types.progress import FileReport, FileStatus, IndexProgress, ScannedPages
 from longsearch.engine.types.results import ChanceLevel, DocumentHit, SearchMode, SearchResults
-from longsearch.engine.unread import unread
+from longsearch.engine.unread import MEANING_YET, unread
 from longsearch.tui.text.display import shown
 
 BELOW_BY_CHANCE = "── below: unlikely ──"
@@ -101,6 +101,11 @@ def is_empty(progress: IndexProgress | None) -> bool:
     return progress is not None and not progress.n_files and not progress.activity
 
 
+def is_all_ready(progress: IndexProgress | None) -> bool:
+    """Return whether there are documents and each can be searched in every mode."""
+    return progress is not None and n_ready(progress) > 0 and not progress.n_failed and is_complete(progress)
+
+
 def readiness(progress: IndexProgress | None) -> str:
     """Say in one sentence how many documents can be searched."""
     if progress is None:
@@ -122,6 +127,13 @@ def not_ready(progress: IndexProgress | None) -> str:
     to_read = f"{counted(left, 'file')} still to be read." if left else ""
     unreadable = f"{counted(failed, 'file')} could not be read: F3 says why." if failed else ""
     return " ".join(filter(None, (to_read, unreadable)))
+
+
+def note_now(note: str, progress: IndexProgress | None) -> str:
+    """Return the note of an answer without what is no longer so: that documents wait to be read for their meaning."""
+    if progress is None or not is_complete(progress):
+        return note
+    return "; ".join(part for part in note.split("; ") if not part.endswith(MEANING_YET))
 
 
 def nothing_found(results: SearchResults, progress: IndexProgress | None, is_awaited: bool = False) -> list[str]:
@@ -164,14 +176,16 @@ def unlikely_row(n_hits: int) -> str:
 
 
 def summary(results: SearchResults) -> str:
-    """Describe a list of results: how many are likely, where that is known; else how many, and how they were found."""
+    """Describe a list of results: how many are likely, where that is known; else how many, and whether by words."""
     if results.similar_to:
         return f"{counted(len(results.hits), 'document')} similar to {shown(results.similar_to)}"
     levels = Counter(hit.level for hit in results.hits)
     if likelihoods := [f"{levels[level]:,} {word}" for level, word in _LIKELIHOODS if levels[level]]:
         return " · ".join(likelihoods)
-    how = "listed" if results.hits and not results.lit else f"by {results.mode.value}"
-    return f"{counted(len(results.hits), 'document')} {how}"
+    if not results.hits:
+        return ""
+    how = " listed" if not results.lit else " by words" if results.mode is SearchMode.WORDS else ""
+    return f"{counted(len(results.hits), 'document')}{how}"
 
 
 def next_try(file: FileReport, now_s: float) -> str:

@@ -1,5 +1,7 @@
 """The last line of a screen: the keys that do something now, and what they do. A click on one presses it.
 
+Those of the pane that has the focus stand on the left, those that work everywhere on the right.
+
 One widget draws them all. Textual's Footer has a widget for each key and makes them anew whenever the focus moves,
 which took 20 ms.
 """
@@ -12,6 +14,8 @@ from textual.content import Content
 from textual.reactive import reactive
 from textual.screen import Screen
 from textual.widget import Widget
+
+from longsearch.tui.bindings import EVERYWHERE
 
 _KEY, _MEANING, _HOVER = "bold $footer-key-foreground", "$footer-description-foreground", " on $block-hover-background"
 _GAP = 2
@@ -29,6 +33,8 @@ class ShownKey:
     """As a person calls it."""
     meaning: str
     tooltip: str
+    is_general: bool = False
+    """Whether it works everywhere."""
 
     @property
     def width(self) -> int:
@@ -55,11 +61,25 @@ def fitting(keys: tuple[ShownKey, ...], width: int) -> tuple[ShownKey, ...]:
     return tuple(chosen)
 
 
+def placed(keys: tuple[ShownKey, ...], width: int) -> list[tuple[int, ShownKey]]:
+    """Return the keys that fit, each with its column: the general ones at the right end."""
+    here = [key for key in keys if not key.is_general]
+    shown = fitting((*here, *(key for key in keys if key.is_general)), width)
+    columns: list[tuple[int, ShownKey]] = []
+    at = 0
+    for key in shown:
+        if key.is_general and not any(other.is_general for _, other in columns):
+            at = width + _GAP - sum(other.width + _GAP for other in shown if other.is_general)
+        columns.append((at, key))
+        at += key.width + _GAP
+    return columns
+
+
 class KeyLine(Widget):
     """The keys in the order of the bindings. Those that do not fit are left out, from the end."""
 
     DEFAULT_CSS = """
-    KeyLine { dock: bottom; height: 1; background: $footer-background; color: $footer-foreground; }
+    KeyLine { dock: bottom; height: 1; padding: 0 1; background: $footer-background; color: $footer-foreground; }
     """
     ALLOW_SELECT = False
     keys: reactive[tuple[ShownKey, ...]] = reactive(())
@@ -88,24 +108,24 @@ class KeyLine(Widget):
             binding = active.binding
             if binding.show and binding.action not in (*by_action, *self.without):
                 label = self.app.get_key_display(binding)
-                by_action[binding.action] = ShownKey(binding.key, label, binding.description, active.tooltip)
+                by_action[binding.action] = ShownKey(
+                    binding.key, label, binding.description, active.tooltip, binding.group is EVERYWHERE
+                )
         self.keys = tuple(by_action.values())
 
     def render(self) -> Content:
-        parts = []
-        for key in fitting(self.keys, self.content_size.width):
+        line = Content("")
+        for column, key in placed(self.keys, self.content_size.width):
             hover = _HOVER if key == self.hovered else ""
-            parts.append(Content.assemble((f"{key.label} ", _KEY + hover), (key.meaning, _MEANING + hover)))
-        return Content(" " * _GAP).join(parts)
+            blank = " " * (column - line.cell_length)
+            line += Content.assemble(blank, (f"{key.label} ", _KEY + hover), (key.meaning, _MEANING + hover))
+        return line
 
     def _at(self, x: int) -> ShownKey | None:
         """Return the key at a column of the widget."""
-        start = 0
-        for key in fitting(self.keys, self.content_size.width):
-            if start <= x < start + key.width:
-                return key
-            start += key.width + _GAP
-        return None
+        at = x - self.gutter.left
+        keys = placed(self.keys, self.content_size.width)
+        return next((key for column, key in keys if column <= at < column + key.width), None)
 
     def on_click(self, event: events.Click) -> None:
         """Press the key under the pointer."""

@@ -33,10 +33,15 @@ class ModeTabs(Widget):
     def _shown(self) -> tuple[SearchMode, ...]:
         return (self.mode,) if self.is_short else MODES
 
-    def get_content_width(self, container: Size, viewport: Size) -> int:
-        """Return the width of all modes, or of the longest, with a blank at the end."""
+    @property
+    def n_cells(self) -> int:
+        """The width of all modes, or of the longest."""
         widths = [cell_len(mode.value) + 2 for mode in MODES]
-        return 1 + (max(widths) if self.is_short else sum(widths))
+        return max(widths) if self.is_short else sum(widths)
+
+    def get_content_width(self, container: Size, viewport: Size) -> int:
+        """Return the width of what is shown."""
+        return self.n_cells
 
     def render(self) -> Content:
         tabs = [

@@ -176,13 +176,19 @@ class QueryBar(Horizontal):
         self.post_message(self.Changed(question))
 
     def on_resize(self) -> None:
-        """Cut the texts on the frame to the new width; show all modes if there is room."""
-        self.query_one(ModeTabs).is_short = self.size.width < _WIDE_ENOUGH
+        """Cut the texts on the frame to the new width; put the modes on the frame, all of them if there is room."""
+        tabs = self.query_one(ModeTabs)
+        tabs.is_short = self.size.width < _WIDE_ENOUGH
+        if self.gutter.top:
+            tabs.styles.offset = self.size.width - tabs.n_cells - 1, -1
+        else:
+            tabs.styles.clear_rule("offset")
         self._label()
 
     def _label(self) -> None:
         width = max(self.size.width - 8, 4)
-        self.border_title = Content(shorten_middle(shown(self._place), width))
+        room = width - self.query_one(ModeTabs).n_cells if self.gutter.top else width
+        self.border_title = Content(shorten_middle(shown(self._place), max(room, 4)))
         text = f"goal: {shown(self.instruction)}" if self.instruction else ""
         self.border_subtitle = Content(self._cycle.hint(width) or clip(text, width))
 

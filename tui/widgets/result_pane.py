@@ -93,7 +93,7 @@ class ResultPane(Vertical):
             self._explain(results)
             return
         self.results, self._is_explained = results, False
-        self._fill(wording.summary(results), shown(results.note), is_list=True)
+        self._fill(wording.summary(results), self._note, is_list=True)
         self.list.show(results.hits, highlighter(results.lit, results.languages))
         self.post_message(self.Answered(has_hits=True))
 
@@ -135,7 +135,14 @@ class ResultPane(Vertical):
         self._offline = shown(event.progress.problem)
         self._renew_explanation()
 
+    @property
+    def _note(self) -> str:
+        """What is to be said about the answer."""
+        return shown(wording.note_now(self.results.note, self.calls.progress)) if self.results else ""
+
     def _renew_explanation(self) -> None:
+        if self.results:
+            show_line(self._note_line, self._note)
         if self.results is None:
             self._say_why()
         elif not self.results.hits:
@@ -145,7 +152,7 @@ class ResultPane(Vertical):
         """Say in place of the list why there are no results; None: nothing was asked."""
         self.results, self._is_explained = results, True
         self.list.show((), NO_WORDS)
-        self._fill(wording.summary(results) if results else "", shown(results.note) if results else "", is_list=False)
+        self._fill(wording.summary(results) if results else "", self._note, is_list=False)
         self._say_why()
         self.post_message(self.Answered(has_hits=False))
 
@@ -168,18 +175,19 @@ class ResultPane(Vertical):
         self._header.set_class(is_active, "-active")
 
 
-_EXAMPLES = (
-    ("why did the reactor overheat", "a question or a claim in your own words"),
-    ('"loss of coolant"', "these words, one after the other"),
-    ("cooling -turbine", "leave out passages with this word"),
+EXAMPLES = (
+    ("words of your own", "what you mean, as a question, a claim or a topic"),
+    ('"an exact phrase"', "these words, one after the other"),
+    ("-word", "leave out passages with this word"),
 )
+"""The first things to know of the query language."""
 _EMPTY = (
     "Put documents into it: PDF, Word, EPUB, Markdown, HTML, slides, mails, text and more.",
     "They are found here as soon as they are read. F3 lists every file.",
     "Or look around first: `longsearch demo` opens the app over twelve sample notes.",
 )
-_HOW = "Type what you mean, or press ↓ and Enter for one of these. F1 lists every key."
-_EXAMPLE_WIDTH = max(len(example) for example, _ in _EXAMPLES)
+_HOW = "Type what you mean, or press ↓ for one of these. F1 lists every key."
+_EXAMPLE_WIDTH = max(len(example) for example, _ in EXAMPLES)
 
 
 def welcome(progress: IndexProgress | None, offline: str, has_starters: bool = False) -> list[Content | str]:
@@ -187,19 +195,22 @@ def welcome(progress: IndexProgress | None, offline: str, has_starters: bool = F
 
     `has_starters`: what to ask first stands below them.
     """
-    lines: list[Content | str] = [Content.styled(wording.readiness(progress), "bold")]
+    lines: list[Content | str] = []
+    if not wording.is_all_ready(progress):  # else the line above the keys says it
+        lines.append(Content.styled(wording.readiness(progress), "bold"))
     if missing := wording.not_ready(progress):
         lines.append(missing)
     if offline:
         lines += [Content.styled(f"! {offline}", styles.WARNING)]
     if progress and progress.advice:
-        lines += ["", shown(progress.advice)]
+        lines += [*([""] if lines else []), shown(progress.advice)]
+    lines += [""] if lines else []
     if wording.is_empty(progress):
-        return [*lines, "", *(Content.styled(line, styles.MUTED) for line in _EMPTY)]
+        return [*lines, *(Content.styled(line, styles.MUTED) for line in _EMPTY)]
     if has_starters:
-        return [*lines, "", Content.styled(_HOW, styles.MUTED)]
-    lines += ["", Content.styled("Type what you mean, for example", styles.MUTED), ""]
-    for example, meaning in _EXAMPLES:
+        return [*lines, Content.styled(_HOW, styles.MUTED)]
+    lines += [Content.styled("What you can type", styles.MUTED), ""]
+    for example, meaning in EXAMPLES:
         lines.append(
             Content.assemble("  ", (example.ljust(_EXAMPLE_WIDTH), styles.ACCENT), "  ", (meaning, styles.MUTED))
         )
