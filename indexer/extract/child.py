@@ -77,7 +77,7 @@ def serve(
 def _timeout_s(request: Request) -> float:
     if request.ocr is not None and not request.ocr_known_only:
         return OCR_DOCUMENT_TIMEOUT_S
-    is_mailbox = request.format in (Format.MAILBOX, Format.MAILBOX_ALONE)
+    is_mailbox = request.format == Format.MAILBOX
     return DOCUMENT_TIMEOUT_S * (MAILBOX_TIMES if is_mailbox else 1)
 
 
@@ -123,5 +123,8 @@ def _read(request: Request) -> Iterator[Message]:
         yield Started()
         yield adapted.read(request.path, tuple(request.command))
     else:
+        from longsearch.indexer.extract.readers import attachments
+
         yield Started()
+        attachments.are_read = not request.alone
         yield read_text(path, file_format)

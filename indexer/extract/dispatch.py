@@ -35,12 +35,8 @@ _MODULES = {
     Format.SUBTITLES: "subtitles",
     Format.MHTML: "mhtml",
     Format.ARCHIVE: "packed",
-    Format.ARCHIVE_ALONE: "packed:read_alone",
     Format.TNEF: "mail.outlook:read_tnef",
     Format.MSG: "mail.outlook:read_msg",
-    Format.MSG_ALONE: "mail.outlook:read_msg_alone",
-    Format.MAIL_ALONE: "mail.eml:read_alone",
-    Format.MAILBOX_ALONE: "mail.mbox:read_alone",
 }
 """The function that reads each format except PDF: its module's `read`, or the name after a colon.
 

@@ -41,23 +41,17 @@ class Format(StrEnum):
     SUBTITLES = "subtitles"
     MHTML = "mhtml"
     ARCHIVE = "archive"
-    ARCHIVE_ALONE = "archive without its files"
     TNEF = "tnef"
     MSG = "msg"
-    MSG_ALONE = "msg without attachments"
-    MAIL_ALONE = "mail without attachments"
-    MAILBOX_ALONE = "mailbox without attachments"
 
 
 LIGHT_MARKUP = frozenset({Format.MARKDOWN, Format.ORG, Format.RST, Format.TEX})
 """Formats that are read as plain text if their parser fails: a reader can ignore their marks."""
 
-_WITHOUT_ATTACHMENTS = {
-    Format.MAIL: Format.MAIL_ALONE,
-    Format.MAILBOX: Format.MAILBOX_ALONE,
-    Format.MSG: Format.MSG_ALONE,
-    Format.ARCHIVE: Format.ARCHIVE_ALONE,
-}
+HOLDS_FILES = frozenset(
+    {Format.MAIL, Format.MAILBOX, Format.MSG, Format.TNEF, Format.ARCHIVE, Format.DOCX, Format.SHEETS, Format.SLIDES}
+)
+"""Formats, besides PDF, in which other files lie. If one of them ends the child, they are only named."""
 
 FORMAT_OF_SUFFIX = {
     ".pdf": Format.PDF,
@@ -209,15 +203,14 @@ def is_readable(name: bytes | str) -> bool:
 def attempts(path: Path, file_format: Format) -> list[Format]:
     """Return the formats as which to read a file, until one of them does not end the child.
 
-    Light markup that is too large or too hard to parse is read as plain text, a page without its marks, mail at last
-    without its attachments.
+    Light markup that is too large or too hard to parse is read as plain text, a page without its marks. What holds
+    other files is read again without them: the same format, a second time.
     """
     if file_format is Format.HTML:
         return [file_format, Format.HTML_BARE]
     if file_format in LIGHT_MARKUP:
         return [Format.PLAIN] if path.stat().st_size > MAX_MARKUP_BYTES else [file_format, Format.PLAIN]
-    simpler = _WITHOUT_ATTACHMENTS.get(file_format)
-    return [file_format, simpler] if simpler else [file_format]
+    return [file_format] * (2 if file_format in HOLDS_FILES else 1)
 
 
 def checked_format(path: Path) -> Format:

@@ -115,11 +115,12 @@ class ExtractorProcess:
         timeout_s = self.document_timeout_s * (MAILBOX_TIMES if file_format is Format.MAILBOX else 1)
         deadline = time.monotonic() + timeout_s
         formats = attempts(path, file_format)
-        share_s = timeout_s / len(formats)
+        share_s = timeout_s / len(set(formats))
         last: ChildGoneError | None = None
-        for tried in formats:
+        for number, tried in enumerate(formats):
             received: list[Message] = []
-            request = Request(str(path), tried, command=adapter_of(path.name))
+            alone = number > 0 and tried is file_format
+            request = Request(str(path), tried, command=adapter_of(path.name), alone=alone)
             try:
                 self._converse(request, min(share_s, _time_for(path, tried)), deadline, received.append)
             except ChildGoneError as gone:

@@ -1,7 +1,8 @@
 """Read files that lie inside other files with the readers of their formats, within limits of number, size and time.
 
-Attachments of mail, of PDFs and of what is attached to these, and the members of archives. All that lie in one file, at
-any depth, share its limits: a reader that is called for an attachment gets the same `Attachments` from `of_this_file`.
+Attachments of mail, of PDFs and of what is attached to these, documents inside office documents, and the members of
+archives. All that lie in one file, at any depth, share its limits: a reader that is called for an attachment gets the
+same `Attachments` from `of_this_file`.
 """
 
 import faulthandler
@@ -9,20 +10,20 @@ import mimetypes
 import os
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path, PurePath
+from typing import TYPE_CHECKING
 
 from longsearch.engine.amounts import counted
 from longsearch.engine.errors import ExtractionError
 from longsearch.engine.places import place_name
+from longsearch.engine.types.documents import DocumentText
 from longsearch.indexer.extract.assembly import GiveUpError, PdfParts, assemble_pdf, assemble_text
 from longsearch.indexer.extract.clean import clean_block, one_line
 from longsearch.indexer.extract.dispatch import read_text
 from longsearch.indexer.extract.formats import Format, format_of
-from longsearch.indexer.extract.pdf import document as pdf
-from longsearch.indexer.extract.pdf.pdfium import PdfiumDocument
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 from longsearch.indexer.extract.sources import Held
 from longsearch.indexer.extract.wire.limits import (
@@ -34,6 +35,9 @@ from longsearch.indexer.extract.wire.limits import (
     MAX_ATTACHMENTS_CHARACTERS,
 )
 from longsearch.indexer.extract.wire.protocol import SCANNED, Inside
+
+if TYPE_CHECKING:
+    from longsearch.indexer.extract.pdf.pdfium import PdfiumDocument
 
 MAILBOX_ATTACHMENTS_S = ATTACHMENTS_TIME_S * MAILBOX_TIMES
 """Time for all attachments of a mailbox."""
@@ -53,21 +57,24 @@ _BEGINNINGS = (
 """How files begin whose names and types do not say what they are."""
 _FORMAT_OF_TYPE = {"message/rfc822": Format.MAIL, "application/ms-tnef": Format.TNEF, "text/html": Format.HTML}
 _UNKNOWN_TYPES = frozenset({"application/octet-stream", "application/binary", "binary/octet-stream", ""})
+are_read = True
+"""False if the files inside the one that is being read are only named, because one of them ended a child."""
 _being_read: list["Attachments"] = []
 """The attachments of the file that this process reads, if one of them is being read."""
 
 
-def of_this_file(are_read: bool = True, time_s: float = ATTACHMENTS_TIME_S) -> "Attachments":
-    """Return the attachments of the file that is being read: those of the outer one, if it lies in another file."""
-    return _being_read[-1] if _being_read else Attachments(are_read, time_s)
+def of_this_file(time_s: float = ATTACHMENTS_TIME_S) -> "Attachments":
+    """Return the attachments of the file that is being read: those of the outer one, if it lies in another file.
+
+    `time_s`: for all of them.
+    """
+    return _being_read[-1] if _being_read else Attachments(time_s)
 
 
 class Attachments:
     """Reads the attachments of one file, and counts those that it did not read."""
 
-    def __init__(self, are_read: bool = True, time_s: float = ATTACHMENTS_TIME_S) -> None:
-        """`are_read`: if False, they are named only, because one of them ended the child. `time_s`: for all of them."""
-        self._are_read = are_read
+    def __init__(self, time_s: float) -> None:
         self._n_read = 0
         self._n_characters = 0
         self._ends_at = time.monotonic() + time_s
@@ -95,20 +102,31 @@ class Attachments:
             return
         data = load()
         file_format = file_format or _format_by_content(name, data)
+        if document := self.document(name, file_format, data):
+            places = _places(name, document, has_pages=file_format in _PAGED)
+            builder.include(document.text, ((level + 1, title, start) for title, start in places))
+
+    def document(self, name: str, file_format: Format | None, data: bytes) -> DocumentText | None:
+        """Return the text of a file of these bytes; None if it is not read, which `warning` then says."""
         if file_format is None or not data:
-            return
+            return None
         if not self._may_read(len(data)):
             self._n_over_limit += 1
-            return
+            return None
         self._n_read += 1
         try:
             with self._deeper(), nullcontext() if self._depth > 1 else _ending_what_hangs():
-                text, headings = _read(Held(name, data), file_format)
+                document = _read(Held(name, data), file_format)
         except ExtractionError as error:
             self._failed.append(f"{name}: {'no text' if SCANNED in error.message else error.message}")
-            return
-        self._n_characters += len(text)
-        builder.include(text, ((level + 1, title, start) for title, start in headings))
+            return None
+        self._n_characters += len(document.text)
+        return document
+
+    def add_embedded(self, builder: TextBuilder, files: Iterable[tuple[str, bytes]]) -> None:
+        """Add the files that lie in an office document: the name of each, and its bytes."""
+        for name, data in dict.fromkeys(files):
+            self.add(builder, name, "", partial(bytes, data), 1, kind="Embedded document")
 
     @contextmanager
     def _deeper(self) -> Iterator[None]:
@@ -122,7 +140,7 @@ class Attachments:
 
     def _may_read(self, n_bytes: int) -> bool:
         return (
-            self._are_read
+            are_read
             and self._depth < MAX_DEPTH
             and n_bytes <= MAX_ATTACHMENT_BYTES
             and self._n_read < MAX_ATTACHMENTS
@@ -137,7 +155,7 @@ class Attachments:
 
     def _reasons(self) -> Iterator[str]:
         if self._n_over_limit:
-            why = "too large, too many or too slow" if self._are_read else "one of them ended the reader"
+            why = "too large, too many or too slow" if are_read else "one of them ended the reader"
             yield f"{counted(self._n_over_limit, 'attachment')} not read: {why}"
         if self._failed:
             more = f" and {len(self._failed) - _NAMED} more" if len(self._failed) > _NAMED else ""
@@ -171,7 +189,7 @@ def _format_by_content(name: str, data: bytes) -> Format | None:
     return found
 
 
-def inside_pdf(document: PdfiumDocument) -> Iterator[Inside]:
+def inside_pdf(document: "PdfiumDocument") -> Iterator[Inside]:
     """Yield a form of XML, and each file that lies in a PDF, with its text."""
     if packets := document.packets_of_form():
         from longsearch.indexer.extract.readers.xfa import lines_of
@@ -187,21 +205,25 @@ def inside_pdf(document: PdfiumDocument) -> Iterator[Inside]:
         yield Inside(0, "", warning=attachments.warning)
 
 
-def _read(source: Held, file_format: Format) -> tuple[str, list[tuple[str, int]]]:
-    """Return the text, and (title, start) of each heading in it, which says in which attachment it stands."""
+def _read(source: Held, file_format: Format) -> DocumentText:
     if file_format is Format.PDF:
+        from longsearch.indexer.extract.pdf import document as pdf
+
         parts = PdfParts()
         try:
             for message in pdf.read(source, 0, pdfium=True, read_inside=inside_pdf):
                 parts.take(message)
         except GiveUpError as error:
             parts.give_up(str(error))
-        document = assemble_pdf(parts).document
+        return assemble_pdf(parts).document
+    return assemble_text(read_text(source, file_format)).document
+
+
+def _places(name: str, document: DocumentText, has_pages: bool) -> Iterator[tuple[str, int]]:
+    """Yield (title, start) of each heading of an attachment, or of its pages. The title says in which one it stands."""
+    if has_pages:
+        for page, start in enumerate(document.page_starts, start=1):
+            yield f"{name}: {place_name(name, page, '')}", start
     else:
-        document = assemble_text(read_text(source, file_format)).document
-    if file_format in _PAGED:
-        pages = enumerate(document.page_starts, start=1)
-        named = [(place_name(source.name, page, ""), start) for page, start in pages]
-    else:
-        named = [(heading.title, heading.start) for heading in document.headings]
-    return document.text, [(f"{source.name}: {title}", start) for title, start in named]
+        for heading in document.headings:
+            yield f"{name}: {heading.title}", heading.start

@@ -25,20 +25,15 @@ _PACKERS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open
 _LEFT_OUT = ("__MACOSX/", "node_modules/")
 
 
-def read(path: Source, are_read: bool = True) -> FileText:
+def read(path: Source) -> FileText:
     """Return the text of the files in the archive at `path`. Raises `ExtractionError`."""
-    attachments, builder = of_this_file(are_read), TextBuilder()
+    attachments, builder = of_this_file(), TextBuilder()
     for name, load in _files_in(path):
         parts = name.split("/")
         is_passed_over = any(part.startswith(".") for part in parts) or is_leftover(parts[-1])
         if not is_passed_over and not any(folder in name for folder in _LEFT_OUT):
             attachments.add(builder, name, "", load, 1, kind="File")
     return replace(builder.file_text(), title="", warning=attachments.warning, untitled=True)
-
-
-def read_alone(path: Source) -> FileText:
-    """Do the same as `read`, but only name the files, because one of them ended the child."""
-    return read(path, are_read=False)
 
 
 def _files_in(path: Source) -> Iterator[tuple[str, Callable[[], bytes]]]:

@@ -47,6 +47,8 @@ class Request:
     """Whether a PDF's first pages are enough, because only its title and its metadata are wanted."""
     command: tuple[str, ...] = ()
     """The command that reads the file, if its format is `ADAPTED`."""
+    alone: bool = False
+    """Whether the files inside it are only named, because one of them ended a child."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,16 @@
 """Word documents: numbers that Word counts, fields, parts beside the body, tables, and what Word does not show."""
 
+import struct
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
+from longsearch.indexer.extract.readers import attachments
 from longsearch.indexer.extract.readers.numerals import numeral
 from longsearch.indexer.extract.readers.office.word import document
 from tests.indexer.extract.book_writing import OFFICE, RELATIONS, WORD, archive, docx_parts, paragraph, table
+from tests.indexer.extract.outlook_writing import ole
 
 W = f'{WORD} xmlns:m="m" xmlns:v="v" xmlns:mc="mc" xmlns:wps="wps" xmlns:a="a" xmlns:c="c" xmlns:dgm="d" xmlns:r="r"'
 
@@ -278,6 +281,27 @@ def test_diagrams_charts_and_documents_within_are_read(tmp_path: Path) -> None:
         "Embedded document: inner.rtf",
         "Inner words.",
     ]
+
+
+def test_files_in_ole_objects_are_read_by_their_own_names_and_only_named_after_one_ended_a_child(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packed = b"\0\0\0\0\2\0Sluice plan.txt\0C:\\Sluice plan.txt\0\0\0\3\0" + struct.pack("<I", 3) + b"C:\0"
+    packed += struct.pack("<I", 14) + b"Gates at noon."
+    inner = archive(tmp_path / "inner.docx", docx_parts(par(run("Inner words.")))).read_bytes().ljust(4096, b"\0")
+    parts: dict[str, tuple[str, str | bytes]] = {
+        "o1.bin": ("oleObject", ole({("\x01Ole10Native",): packed.ljust(4096, b"\0")})),
+        "o2.bin": ("oleObject", ole({("Package",): inner})),
+        "o3.bin": ("oleObject", ole({("Package",): inner})[:600]),
+    }
+    body = "".join(par(f'<w:object><o:OLEObject xmlns:o="o" r:id="{name}"/></w:object>') for name in parts)
+    found = text_of(tmp_path, body, parts)
+    assert "Embedded document: Sluice plan.txt\n\nGates at noon." in found
+    assert "Embedded document: o2.docx\n\nInner words." in found
+    monkeypatch.setattr(attachments, "are_read", False)
+    found = text_of(tmp_path, body, parts)
+    assert "Embedded document: Sluice plan.txt" in found
+    assert "Gates at noon." not in found
 
 
 def tc(*texts: str, properties: str = "") -> str:

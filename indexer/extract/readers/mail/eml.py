@@ -17,19 +17,14 @@ _LENGTH = re.compile(rb"(\d{1,10})[ \t]*\r?\n")
 """The first line of Apple's files: the length of the message. A property list follows it."""
 
 
-def read(path: Source, with_attachments: bool = True) -> FileText:
+def read(path: Source) -> FileText:
     """Return the text of the file at `path`. Raises `ExtractionError`."""
     data = read_bytes(path).lstrip()
     if length := _LENGTH.match(data):
         data = data[length.end() : length.end() + int(length[1])]
     if _HEADER.match(data) is None:
         raise ExtractionError("not a message: it does not begin with a header", "give it the suffix of its real format")
-    mail = MailText(of_this_file(with_attachments))
+    mail = MailText(of_this_file())
     message = mail.add(data)
     text = mail.builder.file_text(header(message, "Subject"), limited(described(message)))
     return replace(text, warning=mail.warning)
-
-
-def read_alone(path: Source) -> FileText:
-    """Do the same as `read`, but only name the attachments, because one of them ended the child."""
-    return read(path, with_attachments=False)

@@ -30,9 +30,9 @@ _EXPUNGED = 0x0008
 """Bit of Thunderbird's header `X-Mozilla-Status`: deleted, but still in the file."""
 
 
-def read(path: Source, with_attachments: bool = True) -> FileText:
+def read(path: Source) -> FileText:
     """Return the text of the file at `path`. Raises `ExtractionError`."""
-    mail = MailText(of_this_file(with_attachments, MAILBOX_ATTACHMENTS_S))
+    mail = MailText(of_this_file(MAILBOX_ATTACHMENTS_S))
     senders: Counter[str] = Counter()
     n_messages = n_damaged = 0
     warnings: list[str] = []
@@ -59,11 +59,6 @@ def read(path: Source, with_attachments: bool = True) -> FileText:
     metadata = limited(("author", sender, "mail headers") for sender, _ in senders.most_common(_MAX_AUTHORS))
     warning = "; ".join(filter(None, (*warnings, mail.warning)))
     return replace(mail.builder.file_text(), title="", metadata=metadata, warning=warning, untitled=True)
-
-
-def read_alone(path: Source) -> FileText:
-    """Do the same as `read`, but only name the attachments, because one of them ended the child."""
-    return read(path, with_attachments=False)
 
 
 def messages_in(file: IO[bytes]) -> Iterator[bytes]:

@@ -13,25 +13,20 @@ from longsearch.indexer.extract.wire.protocol import FileText
 from longsearch.indexer.extract.wire.values import limited
 
 
-def read_tnef(path: Source, with_attachments: bool = True) -> FileText:
+def read_tnef(path: Source) -> FileText:
     """Return the text of the `winmail.dat` at `path`. Raises `ExtractionError`."""
-    return _read(path, tnef.parse, with_attachments)
+    return _read(path, tnef.parse)
 
 
-def read_msg(path: Source, with_attachments: bool = True) -> FileText:
+def read_msg(path: Source) -> FileText:
     """Return the text of the `.msg` at `path`. Raises `ExtractionError`."""
     from longsearch.indexer.extract.readers.mail import msg
 
-    return _read(path, msg.parse, with_attachments)
+    return _read(path, msg.parse)
 
 
-def read_msg_alone(path: Source) -> FileText:
-    """Do the same as `read_msg`, but only name the attachments, because one of them ended the child."""
-    return read_msg(path, with_attachments=False)
-
-
-def _read(path: Source, parse: Callable[[bytes], mapi.Item], with_attachments: bool) -> FileText:
-    mail = MailText(of_this_file(with_attachments))
+def _read(path: Source, parse: Callable[[bytes], mapi.Item]) -> FileText:
+    mail = MailText(of_this_file())
     message = mapi.as_message(parse(read_bytes(path)))
     mail.add_message(message)
     text = mail.builder.file_text(header(message, "Subject"), limited(described(message)))

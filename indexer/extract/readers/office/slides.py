@@ -9,8 +9,9 @@ from collections.abc import Iterator, Mapping
 from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.clean import one_line
 from longsearch.indexer.extract.readers.archives import Archive
+from longsearch.indexer.extract.readers.attachments import of_this_file
 from longsearch.indexer.extract.readers.numerals import numeral
-from longsearch.indexer.extract.readers.office.embedded import Embedded
+from longsearch.indexer.extract.readers.office.ole_objects import embedded_file
 from longsearch.indexer.extract.readers.office.pictures import text_of_drawing
 from longsearch.indexer.extract.readers.office.properties import CORE, core_properties, title_in
 from longsearch.indexer.extract.readers.office.relations import main_part, parse_member, relations_of
@@ -46,10 +47,11 @@ def read(path: Source) -> FileText:
             builder.begin_page()
             if slides.add(part, number):
                 problems.append(number)
-        slides.embedded.add_to(builder)
+        attachments = of_this_file()
+        attachments.add_embedded(builder, slides.embedded)
         metadata = core_properties(archive.read(CORE) or b"", "PowerPoint properties")
     named = ", ".join(map(str, problems[:5])) + (" and more" if len(problems) > 5 else "")
-    warnings = filter(None, (f"damaged slides: {named}" if problems else "", slides.embedded.warning))
+    warnings = filter(None, (f"damaged slides: {named}" if problems else "", attachments.warning))
     return builder.file_text(title_in(metadata), metadata, "; ".join(warnings))
 
 
@@ -83,7 +85,7 @@ class _Slides:
 
     def __init__(self, archive: Archive, builder: TextBuilder) -> None:
         self._archive, self._builder = archive, builder
-        self.embedded = Embedded(archive)
+        self.embedded: list[tuple[str, bytes]] = []
         authors = Authors()
         for kind, part in relations_of(archive, main_part(archive, _PRESENTATION)).values():
             if kind in ("commentAuthors", "authors"):
@@ -129,7 +131,7 @@ class _Slides:
                 for line in comments.lines:
                     self._builder.add(line)
             elif kind in ("oleObject", "package"):
-                self.embedded.note(name)
+                self.embedded.append(embedded_file(self._archive, name))
             else:
                 for text in text_of_drawing(self._archive, kind, name):
                     self._builder.add(text)

@@ -9,10 +9,11 @@ from collections.abc import Iterator
 
 from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.readers.archives import Archive
-from longsearch.indexer.extract.readers.office.embedded import Embedded
+from longsearch.indexer.extract.readers.attachments import of_this_file
 from longsearch.indexer.extract.readers.office.excel.beside import Captions, Comments, Shapes
 from longsearch.indexer.extract.readers.office.excel.sheet import Row, Sheet, merged_downwards, place_of
 from longsearch.indexer.extract.readers.office.excel.workbook import Persons, SheetName, Strings, Styles, Workbook
+from longsearch.indexer.extract.readers.office.ole_objects import embedded_file
 from longsearch.indexer.extract.readers.office.pictures import text_of_drawing
 from longsearch.indexer.extract.readers.office.properties import CORE, core_properties, title_in
 from longsearch.indexer.extract.readers.office.relations import main_part, parse_member, relations_of
@@ -34,12 +35,13 @@ def read_workbook(archive: Archive) -> FileText:
         raise ExtractionError(DAMAGED, DAMAGED_HINT)
     for sheet in book.names:
         book.add(sheet)
-    book.embedded.add_to(book.tables.builder)
+    attachments = of_this_file()
+    attachments.add_embedded(book.tables.builder, book.embedded)
     if book.problems and not book.tables.builder.length:
         raise ExtractionError(DAMAGED, DAMAGED_HINT)
     metadata = core_properties(archive.read(CORE) or b"", "Excel properties")
     warnings = [f"damaged sheets: {', '.join(book.problems[:5])}"] if book.problems else []
-    warnings += filter(None, (book.embedded.warning,))
+    warnings += filter(None, (attachments.warning,))
     return book.tables.file_text(metadata, title_in(metadata), "; ".join(warnings))
 
 
@@ -61,7 +63,7 @@ class _Book:
         self._persons = persons.names
         self.names = [sheet for sheet in workbook.sheets if not sheet.is_hidden]
         self.tables = Tables()
-        self.embedded = Embedded(archive)
+        self.embedded: list[tuple[str, bytes]] = []
         self.problems: list[str] = []
 
     def add(self, sheet: SheetName) -> None:
@@ -81,7 +83,7 @@ class _Book:
             self.tables.builder.add(line)
         for kind, name in relations.values():
             if kind in ("oleObject", "package"):
-                self.embedded.note(name)
+                self.embedded.append(embedded_file(self._archive, name))
 
     def _rows(self, part: str, reader: Sheet, name: str) -> Iterator[Row]:
         with self._archive.open(part) as file:

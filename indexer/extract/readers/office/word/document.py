@@ -10,8 +10,10 @@ import re
 from collections.abc import Iterable
 
 from longsearch.engine.errors import ExtractionError
+from longsearch.indexer.extract.formats import format_of
 from longsearch.indexer.extract.readers.archives import Archive
-from longsearch.indexer.extract.readers.office.embedded import Embedded, chunk_of
+from longsearch.indexer.extract.readers.attachments import of_this_file
+from longsearch.indexer.extract.readers.office.ole_objects import embedded_file
 from longsearch.indexer.extract.readers.office.pictures import text_of_drawing
 from longsearch.indexer.extract.readers.office.properties import CORE, core_properties, title_in
 from longsearch.indexer.extract.readers.office.relations import main_part, parse_member, relations_of
@@ -26,6 +28,7 @@ _KIND = "a Word document"
 _MAIN = "word/document.xml"
 _SOURCE = "Word properties"
 _DAMAGED_HINT = "open it in a word processor and save a copy"
+_CHUNK_SUFFIXES = {".htm": ".html", ".xht": ".html", ".mht": ".mhtml", ".dat": ".html", "": ".html"}
 _ONLY_A_NUMBER = re.compile(
     r"\W*(?:(?:page|seite|pagina|página|pag|pg|p|s|str|sida|side|sivu|strona|стр)\.?\s*)?\d+"
     r"(?:\W+(?:(?:of|von|de|di|sur|av|af|van|z|из)\s+)?\d+)?\W*",
@@ -58,7 +61,8 @@ class _Document:
         self._main = main
         self._relations = {main: relations_of(archive, main)}
         self._definitions = Definitions()
-        self._embedded = Embedded(archive)
+        self._embedded: list[tuple[str, bytes]] = []
+        self._attachments = of_this_file()
         self._heads: set[str] = set()
         self._flow = Flow(self.builder)
 
@@ -73,8 +77,8 @@ class _Document:
                 self._read_part(part, Flow())
         self.problem = self._read_part(self._main, self._flow)
         self._flow.add(definitions.not_named())
-        self._embedded.add_to(self.builder)
-        self.problem = self.problem or self._embedded.warning
+        self._attachments.add_embedded(self.builder, self._embedded)
+        self.problem = self.problem or self._attachments.warning
 
     def _parts(self, kind: str) -> Iterable[str]:
         return [name for found, name in self._relations[self._main].values() if found == kind]
@@ -99,8 +103,8 @@ class _Document:
         if element == "altChunk":
             return self._chunk(name)
         if element == "OLEObject":
-            self._embedded.note(name)
-            return (Block(f"Embedded document: {posixpath.basename(name)}", is_apart=True),)
+            self._embedded.append(embedded_file(self._archive, name))
+            return (Block(f"Embedded document: {self._embedded[-1][0]}", is_apart=True),)
         return tuple(Block(text, is_apart=True) for text in text_of_drawing(self._archive, kind, name))
 
     def _head(self, kind: str, name: str) -> Iterable[Block]:
@@ -116,8 +120,10 @@ class _Document:
 
     def _chunk(self, name: str) -> Iterable[Block]:
         """Return the text of a document that stands at a place of this one."""
-        found = chunk_of(self._archive, name)
+        stem, suffix = posixpath.splitext(posixpath.basename(name))
+        file_name = stem + _CHUNK_SUFFIXES.get(suffix.lower(), suffix)
+        found = self._attachments.document(file_name, format_of(file_name), self._archive.read(name) or b"")
         if found is None:
             return ()
-        levels = {title: level for level, title, _ in found.headings}
+        levels = {heading.title: heading.level for heading in found.headings}
         return tuple(Block(block, levels.get(block, 0)) for block in found.text.split("\n\n"))
