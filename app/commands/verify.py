@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from longsearch.engine.citing.drafts import Quoted
 
 HELP = "check the quotations of a draft against your documents"
-_TEX, _RAW = (".tex", ".ltx"), (".md", ".markdown", ".txt", ".text", ".rst", ".org", ".typ")
+_RAW = (".tex", ".ltx", ".md", ".markdown", ".qmd", ".rmd", ".txt", ".text", ".rst", ".org", ".typ")
+"""Endings of drafts that are read as they are, so that lines are their own."""
 _SIGNS = {"verbatim": "✓", "changed": "≠", "elsewhere": "→", "nowhere": "✗"}
 
 
@@ -41,11 +42,12 @@ def run(options: Namespace) -> int:
     from longsearch.app.search.python_door import query_vector
     from longsearch.app.search.scope import Scope
 
-    draft = quotations_of(expanded(options.draft).resolve())
+    file = expanded(options.draft).resolve()
+    draft = quotations_of(file)
     n_judged = sum(bool(one.pieces) for one in draft)
     n_short = len(draft) - n_judged
     scope = Scope.at(chosen_index(options.folder, options.everywhere))
-    verdicts = list(_with_progress(verify(scope, draft, query_vector), n_judged))
+    verdicts = list(_with_progress(verify(scope, draft, query_vector, file), n_judged))
     counts = Counter(verdict.status for verdict in verdicts)
     if options.json:
         print(json.dumps(_to_json(options.draft, verdicts, counts, n_short), indent=2))
@@ -58,14 +60,15 @@ def run(options: Namespace) -> int:
 
 
 def quotations_of(draft: Path) -> "list[Quoted]":
-    """Return the quotations of a draft. A text is read as it is, so that lines are its own. Raises LongsearchError."""
-    from longsearch.engine.citing.drafts import quotations_in
+    """Return the quotations of a draft. Raises LongsearchError."""
+    from longsearch.engine.citing.drafts import quotations_in, with_blocks
     from longsearch.indexer.extract.readers.decoding import decode
 
     suffix = draft.suffix.lower()
-    if draft.is_file() and suffix in (*_TEX, *_RAW):
-        return quotations_in(decode(draft.read_bytes()), suffix in _TEX)
-    return quotations_in(read_file(draft, fresh=True).document.text)
+    if draft.is_file() and suffix in _RAW:
+        return quotations_in(decode(draft.read_bytes()), suffix)
+    document = read_file(draft, fresh=True).document
+    return quotations_in(with_blocks(document.text, document.quoted))
 
 
 def _with_progress(verdicts: "Iterable[Verdict]", n: int) -> "Iterator[Verdict]":
@@ -103,11 +106,15 @@ def _lines(verdict: "Verdict") -> list[str]:
                 for one in verdict.differences
             ]
         case "elsewhere":
-            cited = printable(quoted.cited.text) if quoted.cited else ""
+            cited = printable(_cited(quoted))
             lines.append(f"    not in the source that is cited ({cited}) but in {where}")
         case _:
             lines.append(f"    {where}")
     return [*lines, *([f"    ({printable(verdict.note)})"] if verdict.note else [])]
+
+
+def _cited(quoted: "Quoted") -> str:
+    return "; ".join(one.text for one in quoted.cited)
 
 
 def _to_json(draft: str, verdicts: "list[Verdict]", counts: "Counter[Any]", n_short: int) -> dict[str, Any]:
@@ -121,7 +128,7 @@ def _to_json(draft: str, verdicts: "list[Verdict]", counts: "Counter[Any]", n_sh
                 "quotation": verdict.quoted.text,
                 "line": verdict.quoted.line,
                 "status": verdict.status.value,
-                "cited": verdict.quoted.cited.text if verdict.quoted.cited else None,
+                "cited": _cited(verdict.quoted) or None,
                 "document": verdict.place.path if verdict.place else None,
                 "title": verdict.place.title if verdict.place else None,
                 "page": verdict.place.page if verdict.place else None,

@@ -1,46 +1,44 @@
 """Verifies the quotations of a draft: whether the indexed documents say them, where, and what differs."""
 
+import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from difflib import SequenceMatcher
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
+from pathlib import Path
 
+from longsearch.app.evidence.sources import Sources
 from longsearch.app.search.query_vectors import VectorSource
-from longsearch.app.search.quoting import quotations
-from longsearch.app.search.scope import Scope
+from longsearch.app.search.quoting import ALL_FILES, quotations
+from longsearch.app.search.scope import Scope, opened
 from longsearch.app.search.searching import Question, search
-from longsearch.engine.citing.drafts import Cited, Quoted
+from longsearch.engine.citing.drafts import Quoted
+from longsearch.engine.citing.wording import Difference, differences, whole_words
 from longsearch.engine.errors import LongsearchError, QueryError
+from longsearch.engine.query_language.file_filter import FileFilter, folded
 from longsearch.engine.search.quotations.quotation import MAX_CHARACTERS
+from longsearch.engine.store import documents, texts
 from longsearch.engine.types.results import Quotation, SearchMode
 
 _K = 50
 """Places looked at, among which one in the cited source may be."""
-_WORD = re.compile(r"\w+(?:['’-]\w+)*")
+_MOST = 6
+"""Documents of which the wording is compared."""
+_REACH = 6_000
+"""Characters of a document in which the two halves of a quotation may stand, with a page's end between them."""
 
 
 class Status(StrEnum):
     """How a quotation stands in the documents."""
 
     VERBATIM = "verbatim"
-    """Word by word; print may differ: quotation marks, hyphens, line ends, case."""
+    """Word by word; print may differ: quotation marks, hyphens, line ends, case, marks of notes, the end of a page."""
     CHANGED = "changed"
     """With other words."""
     ELSEWHERE = "elsewhere"
     """In another document than in the one that the draft cites beside it."""
     NOWHERE = "nowhere"
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """Words that differ."""
-
-    draft: str
-    """"" if the document says more."""
-    document: str
-    """"" if the draft says more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,72 +54,116 @@ class Verdict:
     """What a person should know of the cited source, or ""."""
 
 
-def verify(scope: Scope, draft: Sequence[Quoted], source: VectorSource) -> Iterator[Verdict]:
-    """Yield a verdict on each quotation that is long enough. `source` makes vectors, for the nearest text."""
-    cited_in = lru_cache(maxsize=None)(lambda cited: _documents_of(scope, cited, source))
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A quotation in one document."""
+
+    place: Quotation
+    """Where its longest piece stands."""
+    differences: tuple[Difference, ...]
+
+
+def verify(scope: Scope, draft: Sequence[Quoted], source: VectorSource, file: Path | None = None) -> Iterator[Verdict]:
+    """Yield a verdict on each quotation that is long enough. `source` makes vectors, for the nearest text.
+
+    `file`: the draft, beside which links and `.bib` files are looked for.
+    """
+    sources = Sources(scope, source, file)
+    judge = lru_cache(maxsize=4_096)(lambda quoted: _verdict(scope, quoted, sources, source))
     for quoted in draft:
         if quoted.pieces:
-            cited = cited_in(quoted.cited) if quoted.cited else frozenset()
-            yield _verdict(scope, quoted, cited, source)
+            yield replace(judge(replace(quoted, line=0)), quoted=quoted)
 
 
-def _verdict(scope: Scope, quoted: Quoted, cited: frozenset[str], source: VectorSource) -> Verdict:
-    note = f"no document is known as {quoted.cited.text}" if quoted.cited and not cited else ""
-    places = [_places(scope, piece) for piece in quoted.pieces]
-    if not all(places):
+def _verdict(scope: Scope, quoted: Quoted, sources: Sources, source: VectorSource) -> Verdict:
+    cited = frozenset[str]().union(*map(sources.documents, quoted.cited))
+    note = "; ".join(filter(None, map(sources.missing, quoted.cited)))
+    anchor = max(quoted.pieces, key=len)
+    places = _places(scope, anchor) or _halves(scope, anchor)
+    if cited and not any(one.path in cited and one.similarity == 1 for one in places):
+        places = [*places, *(one for path in sorted(cited)[:_MOST] for one in _places_in(scope, anchor, path))]
+    if not places:
         return Verdict(quoted, Status.NOWHERE, _nearest(scope, quoted.text, source), (), note)
-    together = set.intersection(*({one.path for one in of_piece} for of_piece in places))
-    if not together:  # each piece stands somewhere, and no document has them all
-        return Verdict(quoted, Status.CHANGED, places[0][0], _differences(quoted.pieces, places, None), note)
-    exact = {path for path in together if all(_best(of_piece, path).similarity == 1 for of_piece in places)}
-    chosen = min(exact & cited or exact or together & cited or together, key=lambda path: _rank(places, path))
-    place = _best(places[0], chosen)
-    if chosen not in exact:
-        return Verdict(quoted, Status.CHANGED, place, _differences(quoted.pieces, places, chosen), note)
-    is_elsewhere = bool(cited) and chosen not in cited
-    return Verdict(quoted, Status.ELSEWHERE if is_elsewhere else Status.VERBATIM, place, (), note)
+    best = {path: _best(places, path) for path in dict.fromkeys(one.path for one in places)}
+    likely = sorted(best.values(), key=lambda one: (one.path not in cited, -one.similarity, one.path))
+    likely = [*likely[:_MOST], *(one for one in likely[_MOST:] if one.similarity == 1)][: 2 * _MOST]
+    read = [_read(scope, quoted.pieces, anchor, place) for place in likely]
+    chosen = min(read, key=lambda one: (bool(one.differences), one.place.path not in cited, _n_words(one.differences)))
+    if chosen.differences:
+        return Verdict(quoted, Status.CHANGED, chosen.place, chosen.differences, note)
+    is_elsewhere = bool(cited) and chosen.place.path not in cited
+    return Verdict(quoted, Status.ELSEWHERE if is_elsewhere else Status.VERBATIM, chosen.place, (), note)
 
 
-def _places(scope: Scope, piece: str) -> list[Quotation]:
+def _n_words(found: Sequence[Difference]) -> int:
+    return sum(len(one.draft.split()) + len(one.document.split()) for one in found)
+
+
+# ---- places
+
+
+def _places(scope: Scope, piece: str, file_filter: FileFilter = ALL_FILES) -> list[Quotation]:
     try:
-        return quotations(scope, piece[:MAX_CHARACTERS], _K)[0]
+        return quotations(scope, piece[:MAX_CHARACTERS], _K, file_filter)[0]
     except QueryError:  # signs alone
         return []
+
+
+def _places_in(scope: Scope, piece: str, path: str) -> list[Quotation]:
+    """Return the places in one document."""
+    root = next((folder.root for folder in scope.folders if Path(path).is_relative_to(folder.root)), "")
+    if not root:
+        return []
+    only = FileFilter(parts=(folded(os.path.relpath(path, root)),))
+    return [one for one in _places(scope, piece, only) if one.path == path]
+
+
+def _halves(scope: Scope, piece: str) -> list[Quotation]:
+    """Return the places where both halves of a piece stand near each other, with other text between them."""
+    words = piece.split()
+    first, second = (" ".join(half) for half in (words[: len(words) // 2], words[len(words) // 2 :]))
+    found = []
+    for one in _places(scope, first):
+        for other in _places_in(scope, second, one.path)[:1]:
+            if 0 <= other.start - one.stop < _REACH:
+                found.append(replace(one, stop=other.stop, similarity=0.5))
+    return found
 
 
 def _best(places: Sequence[Quotation], path: str) -> Quotation:
     return max((one for one in places if one.path == path), key=lambda one: one.similarity)
 
 
-def _rank(places: Sequence[Sequence[Quotation]], path: str) -> tuple[float, str]:
-    return -sum(_best(of_piece, path).similarity for of_piece in places), path
-
-
-def _differences(
-    pieces: Sequence[str], places: Sequence[Sequence[Quotation]], path: str | None
-) -> tuple[Difference, ...]:
+def _read(scope: Scope, pieces: Sequence[str], anchor: str, place: Quotation) -> _Read:
+    """Compare all pieces with what a document says."""
     found: list[Difference] = []
-    for piece, of_piece in zip(pieces, places, strict=True):
-        place = of_piece[0] if path is None else _best(of_piece, path)
-        if place.similarity < 1:
-            found += differences(piece, place.text)
-    return tuple(found)
+    for piece in pieces:
+        own = [place] if piece == anchor else _places_in(scope, piece, place.path)
+        if not own:
+            found.append(Difference(piece, ""))
+            continue
+        text, starts = _said(scope, own[0])
+        found += differences(piece, text, starts)
+        if piece == anchor and text:
+            place = replace(place, text=text)
+    return _Read(place, tuple(found))
 
 
-def differences(draft: str, document: str) -> list[Difference]:
-    """Return the runs of words that differ, in their order; case does not count."""
-    ours, theirs = _WORD.findall(draft), _WORD.findall(document)
-    matcher = SequenceMatcher(None, [word.casefold() for word in ours], [word.casefold() for word in theirs], False)
-    return [
-        Difference(" ".join(ours[a:b]), " ".join(theirs[c:d]))
-        for kind, a, b, c, d in matcher.get_opcodes()
-        if kind != "equal"
-    ]
+def _said(scope: Scope, place: Quotation) -> tuple[str, list[int]]:
+    """Return the whole words that a document says at a place, and the starts of pages in them."""
+    one = replace(scope, folders=[folder for folder in scope.folders if folder.root == place.root])
+    with opened(one) as found:
+        db = found.indexes[0].db
+        before = max(0, place.start - 60)
+        (text,) = texts.spans(db, place.document_id, [(before, place.stop + 60)])
+        start, stop = whole_words(text, place.start - before, place.stop - before)
+        pages = documents.outline(db, place.document_id).page_starts
+    return text[start:stop], [page - before - start for page in pages if start <= page - before <= stop]
 
 
 def _nearest(scope: Scope, text: str, source: VectorSource) -> Quotation | None:
     """Return the passage nearest to a quotation that nobody says, as a place."""
-    words = " ".join(_WORD.findall(text)[:60])
+    words = " ".join(re.findall(r"\w+(?:['’-]\w+)*", text)[:60])
     try:
         hits = search(scope, Question(words, SearchMode.HYBRID, k=1, literal=True), source).hits
     except LongsearchError:
@@ -134,18 +176,3 @@ def _nearest(scope: Scope, text: str, source: VectorSource) -> Quotation | None:
         hit.document_id, hit.path, hit.title, best.page, best.heading, start, stop, best.sentence, 0.0, False,
         hit.root, hit.folder, best.page_label, best.n_pages,
     )  # fmt: skip
-
-
-def _documents_of(scope: Scope, cited: Cited, source: VectorSource) -> frozenset[str]:
-    """Return the paths of the documents that a draft may mean by a source; none if nothing is known of it."""
-    author, year, name = (re.sub(r'["\\]', "", part) for part in (cited.author, cited.year, cited.name))
-    queries = [f'in:"{name}"'] if name else []
-    if author and year:
-        queries += [f'author:"{author}" date:{year}', f'in:"{author}" in:"{year}"', f'in:"{author}" date:{year}']
-    found: set[str] = set()
-    for query in queries:
-        try:
-            found.update(hit.path for hit in search(scope, Question(query, SearchMode.WORDS, k=_K), source).hits)
-        except LongsearchError:  # such as a field that no document has
-            continue
-    return frozenset(found)

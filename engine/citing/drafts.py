@@ -1,61 +1,57 @@
-"""Finds the quotations in a draft, and the source that the draft cites beside each. Pure.
+"""Finds the quotations in a draft, and the sources that the draft cites beside each. Pure.
 
-A draft is Markdown, LaTeX or plain text. Quotation marks of all languages count, nested ones belong to the outer
-quotation, and a block quotation counts as one. Code, comments and mathematics hold no quotations.
+A draft is Markdown, LaTeX, Org, Typst or plain text; `with_blocks` makes one of a document of another format. Quotation
+marks of all languages count, nested ones belong to the outer quotation, and a block quotation counts as one. Code and
+comments hold no quotations.
 """
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from longsearch.engine.citing.cited import Citations, Cited
+from longsearch.engine.citing.tex_quotes import is_tex, printed, with_plain_marks
 from longsearch.engine.languages.scripts import SPACED_OR_RUN, UNSPACED_RUN
 
 FEWEST_WORDS = 5
 """A shorter quotation is counted, not judged: too many documents say it."""
 _CHARACTERS_OF_A_WORD = 2
 """In a script without spaces, so many characters count as a word."""
+_MAX_PIECE = 1_500
+"""Characters that are looked up at once."""
 
-_CLOSING = {"“": "”", "„": "“”", "«": "»", "»": "«", "‹": "›", "‘": "’", "‚": "‘’", "「": "」", "『": "』", '"': '"'}
-_LONGEST = 4_000
+_CLOSING = {
+    "“": "”", "„": "“”", "”": "”", "«": "»", "»": "«»", "‹": "›", "›": "‹›", "‘": "’", "‚": "‘’", "’": "’",
+    "「": "」", "『": "』", "〝": "〞〟", '"': '"', "'": "'",
+}  # fmt: skip
+_ONE_SIDED = "\"'‘’”»›"
+"""Marks that also close, or are apostrophes: they open a quotation only where a word begins."""
+_APOSTROPHES = "\"'‘’"
+_LETTER = "[0-9A-Za-z\u00c0-\u024f\u0370-\u052f]"
+"""Of a script with spaces between words."""
+_IN_TEXT = re.compile(rf"{_LETTER}|[.,;:!?)\]…]")
+_CLOSER = {
+    mark: re.compile(rf"[{closing}]" + f"(?!{_LETTER})" * (closing in _APOSTROPHES))
+    for mark, closing in _CLOSING.items()
+}
+_MARK = {mark: re.compile(f"[{mark}{closing}]") for mark, closing in _CLOSING.items()}
+_ELISION = re.compile(r"['’](?:\d|(?:n|tis|twas|em|til|cause|round|s|t)\b)", re.IGNORECASE)
+_POSSESSIVE = re.compile(r"s['’] [^\W\d_]")
+_LONGEST = 8_000
 """Characters; a mark that is not closed within them opens nothing."""
 _PARAGRAPH = re.compile(r"(?:[^\n]+\n?)+")
 _CODE = re.compile(r"^(```|~~~).*?^\1[^\n]*$|(?<!`)`(?!`)[^`\n]+`(?!`)", re.MULTILINE | re.DOTALL)
 _BLOCK = re.compile(r"(?:^[ ]{0,3}>[^\n]*(?:\n|\Z))+", re.MULTILINE)
 _OF_BLOCK = re.compile(r"^[ ]{0,3}>[ ]?", re.MULTILINE)
+_ORG_BLOCK = re.compile(r"^[ \t]*#\+begin_quote[^\n]*\n(.*?)^[ \t]*#\+end_quote[^\n]*$", re.I | re.M | re.DOTALL)
+_TYPST = re.compile(r"#quote\((?:[^()\[\]]|\[[^\[\]]{0,100}\]){0,200}\)\[([^\[\]]*)\]|#quote\[([^\[\]]*)\]")
 _SOURCE_LINE = re.compile(r"\n\s*(?:—|–|--)[^\n]*\s*\Z")
-_TEX_COMMENT = re.compile(r"(?<!\\)%[^\n]*")
-_TEX_BLOCK = re.compile(r"\\begin\{(quote|quotation|displayquote)\}(.*?)\\end\{\1\}", re.DOTALL)
-_TEX_ENQUOTE = re.compile(r"\\enquote\*?\{((?:[^{}]|\{[^{}]*\})*)\}")
-_TEX_COMMAND = re.compile(r"\\(?:emph|textit|textbf|textsc|text)\{([^{}]*)\}|\\[,;!]|~")
-_GAP = re.compile(r"\s*(?:\[[^\]]*\]|\(\s*(?:…|\.{3})\s*\)|…|(?:\.\s?){3,}|\\l?dots\{?\}?)\s*")
-_CITED = re.compile(
-    r"\[[^\]@]*@(?P<key>[\w:./-]*\w)[^\]]*\]"
-    r"|\\[a-zA-Z]*cite[a-zA-Z]*\*?(?:\[[^\]]*\])*\{(?P<tex>[^},]+)[^}]*\}"
-    r"|\]\((?P<link>[^)\s]+)\)"
-    r"|\((?:see |cf\. |vgl\. )?(?P<author>[^\W\d_][^()\d]{0,80}?),? (?P<year>1[5-9]\d\d|20\d\d)[a-z]?\b[^()]*\)"
-    r"|(?P<said>[^\W\d_][\w'’-]+)(?: et al\.?| (?:and|und|et|&) [^\W\d_][\w'’-]+)?"
-    r" \((?P<when>1[5-9]\d\d|20\d\d)[a-z]?\b"
-)
-_KEY_WITH_YEAR = re.compile(r"^([^\W\d_]+)[^\d]{0,3}(1[5-9]\d\d|20\d\d)")
-_NEAR = 120
+_GAP = re.compile(r"\s*(?:\[[^\]]*\]|\(\s*(?:…|\.{3})\s*\)|…|(?:\.\s?){3,})\s*")
+_NEXT_SENTENCE = re.compile(r"[.!?]['\"”’»“]?\s+[^\W\d_]")
+_LAST_SENTENCE = re.compile(r"\n\s*\n|(?<!\bal)[.!?]\s(?=[^\W\d_])")
+_NEAR = 160
 """Characters after a quotation in which its source may stand."""
-
-
-@dataclass(frozen=True, slots=True)
-class Cited:
-    """A source as a draft names it."""
-
-    name: str
-    """A citation key or the name of a file, or ""."""
-    author: str
-    """A surname, or ""."""
-    year: str
-
-    @property
-    def text(self) -> str:
-        """The source in a few words."""
-        return self.name or f"{self.author} {self.year}".strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,28 +63,48 @@ class Quoted:
     """The line of the draft on which it begins, from 1."""
     pieces: tuple[str, ...]
     """Its parts: ellipses and brackets are the draft's own, and part it. () if it is too short to be judged."""
-    cited: Cited | None
-    """The source beside it."""
+    cited: tuple[Cited, ...]
+    """The sources beside it."""
 
 
-def quotations_in(draft: str, is_tex: bool = False) -> list[Quoted]:
-    """Return the quotations of a draft in their order."""
-    text = _as_marks(draft) if is_tex else _CODE.sub(_blank, draft)
+def quotations_in(draft: str, suffix: str = "") -> list[Quoted]:
+    """Return the quotations of a draft in their order. `suffix`: of its file, such as ".tex"."""
+    text = with_markdown_marks(draft, suffix)
+    citations = Citations(text)
     found = sorted([*_blocks(text), *_marked(_BLOCK.sub(_blank, text))])
     lines = [at for at, character in enumerate(text) if character == "\n"]
-    return [
-        Quoted(said, bisect_left(lines, start) + 1, _pieces(said), _cited(text, start, stop))
-        for start, stop, said in ((start, stop, " ".join(said.split())) for start, stop, said in found)
-        if said
-    ]
+    quoted = []
+    for start, stop, raw in found:
+        said = printed(raw) if is_tex(suffix) else " ".join(raw.split())
+        if said:
+            cited = _cited(text, citations, start, stop)
+            quoted.append(Quoted(said, bisect_left(lines, start) + 1, _pieces(said), cited))
+    return quoted
 
 
-def _as_marks(tex: str) -> str:
-    """Return LaTeX with quotation marks and Markdown's blocks in place of its own; its lines stay what they are."""
-    text = _TEX_COMMENT.sub(_blank, tex)
-    text = _TEX_BLOCK.sub(lambda found: "\n".join(f"> {line}" for line in found[2].split("\n")), text)
-    text = _TEX_ENQUOTE.sub(r"“\1”", text).replace("``", "“").replace("''", "”")
-    return _TEX_COMMAND.sub(lambda found: found[1] or " ", text)
+def with_markdown_marks(draft: str, suffix: str) -> str:
+    """Return a draft with Markdown's marks for quotations, and without code. Its lines stay what they are."""
+    if is_tex(suffix):
+        return with_plain_marks(draft)
+    if suffix == ".org":
+        return _ORG_BLOCK.sub(lambda found: f"\n{as_block(found[1])}", draft)
+    if suffix == ".typ":
+        return _TYPST.sub(lambda found: f"“{found[1] or found[2]}”", draft)
+    return _CODE.sub(_blank, draft)
+
+
+def with_blocks(text: str, quoted: Iterable[tuple[int, int]]) -> str:
+    """Return the text of a document with Markdown's mark before the lines of each block quotation."""
+    parts, at = [], 0
+    for start, stop in quoted:
+        parts += [text[at:start], as_block(text[start:stop])]
+        at = stop
+    return "".join([*parts, text[at:]])
+
+
+def as_block(text: str) -> str:
+    """Return a text as a block quotation of Markdown."""
+    return "\n".join(f"> {line}" for line in text.split("\n"))
 
 
 def _blank(found: re.Match[str]) -> str:
@@ -96,47 +112,65 @@ def _blank(found: re.Match[str]) -> str:
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield (start, stop, text) of each block quotation, without the line that names its source."""
+    """Yield (start, stop, text) of each block quotation, without what names its source."""
     for found in _BLOCK.finditer(text):
         inner = _SOURCE_LINE.sub("", _OF_BLOCK.sub("", found[0]).rstrip())
-        if (cited := _last(inner)) and len(inner) - cited.end() < 3:
-            inner = inner[: cited.start()]
-        yield found.start(), found.end(), inner.strip().strip('"“”„«»').strip()
+        cited = Citations(inner).all
+        if cited and len(inner) - cited[-1].stop < 3:
+            inner = inner[: cited[-1].start]
+        if not inner.startswith("[!"):  # a callout, such as [!NOTE]
+            yield found.start(), found.end(), inner.strip().strip('"“”„«»').strip()
 
 
 def _marked(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield (start, stop, text) of what stands between quotation marks within a paragraph."""
+    """Yield (start, stop, text) of what stands between quotation marks in a paragraph."""
     for paragraph in _PARAGRAPH.finditer(text):
         at = paragraph.start()
         while at < paragraph.end():
-            stop = _end_of(text, at, min(paragraph.end(), at + _LONGEST)) if _opens(text, at) else None
+            stop = None
+            if _opens(text, at):
+                stop = _end_of(text, at, min(paragraph.end(), at + _LONGEST))
+                end = stop - 1 if stop else paragraph.end()
+                stop = stop or _goes_on(text, at, paragraph.end())
             if stop is not None:
-                yield at, stop, text[at + 1 : stop - 1]
+                yield at, stop, text[at + 1 : end]
             at = stop or at + 1
 
 
 def _opens(text: str, at: int) -> bool:
-    """Whether a mark opens a quotation: a straight one, or an apostrophe, only where a word begins."""
-    if text[at] not in _CLOSING:
+    """Whether a mark opens a quotation."""
+    mark = text[at]
+    if mark not in _CLOSING or _ELISION.match(text, at):
         return False
     before, after = text[at - 1 : at], text[at + 1 : at + 2]
-    has_room = after.isspace() and text[at] != "«"  # in French a space follows the mark
-    return bool(after) and not has_room and (text[at] not in '"‘' or not before.isalnum())
+    has_room = after.isspace() and mark != "«"  # in French a space follows the mark
+    return bool(after) and not has_room and (mark not in _ONE_SIDED or not _IN_TEXT.match(before))
 
 
 def _end_of(text: str, start: int, limit: int) -> int | None:
     """Return one past the mark that closes the quotation opened at `start`; None if none does."""
     opening = text[start]
-    closing, depth = _CLOSING[opening], 1
-    for at in range(start + 1, limit):
-        character, after = text[at], text[at + 1 : at + 2]
-        if character in closing and not (character in '’"' and after.isalnum()):
+    depth, possessive = 1, None
+    if not _CLOSER[opening].search(text, start + 1, limit):
+        return None
+    for found in _MARK[opening].finditer(text, start + 1, limit):
+        at, character = found.start(), found[0]
+        if _CLOSER[opening].match(text, at):
+            if depth == 1 and character in "'’" and _POSSESSIVE.match(text, at - 1):
+                possessive = possessive or at + 1  # the boys' toys, unless no later mark closes it
+                continue
             depth -= 1
             if not depth:
                 return at + 1
-        elif character == opening and opening not in closing:
+        elif character == opening and opening not in _CLOSING[opening]:
             depth += 1
-    return None
+    return possessive
+
+
+def _goes_on(text: str, start: int, stop: int) -> int | None:
+    """Return the end of a paragraph whose quotation goes on in the next one, which opens it again; else None."""
+    is_long = stop - start > _LONGEST
+    return stop if text[start] in "“„«「" and not is_long and text[stop:].lstrip("\n")[:1] == text[start] else None
 
 
 def _pieces(text: str) -> tuple[str, ...]:
@@ -144,7 +178,17 @@ def _pieces(text: str) -> tuple[str, ...]:
     pieces = [piece.strip(" ,;:") for piece in _GAP.split(text)]
     if sum(map(n_words, pieces)) < FEWEST_WORDS:
         return ()
-    return tuple(piece for piece in pieces if n_words(piece) > 1) or (text,)
+    kept = [piece for piece in pieces if n_words(piece) > 1] or [text]
+    return tuple(part for piece in kept for part in _parts(piece))
+
+
+def _parts(piece: str) -> Iterator[str]:
+    """Yield a piece in parts that can be looked up, cut between words."""
+    while len(piece) > _MAX_PIECE:
+        cut = piece.rfind(" ", _MAX_PIECE // 2, _MAX_PIECE) + 1 or _MAX_PIECE
+        yield piece[:cut].strip()
+        piece = piece[cut:]
+    yield piece
 
 
 def n_words(text: str) -> int:
@@ -153,23 +197,18 @@ def n_words(text: str) -> int:
     return sum(len(word) // _CHARACTERS_OF_A_WORD if UNSPACED_RUN.match(word) else 1 for word in found)
 
 
-def _cited(text: str, start: int, stop: int) -> Cited | None:
-    """Return the source that is cited nearest to a quotation: after it, else before it in its sentence."""
+def _cited(text: str, citations: Citations, start: int, stop: int) -> tuple[Cited, ...]:
+    """Return the sources cited nearest to a quotation: after it, in it, under it, else before it in its sentence."""
     after = re.split(r"\n\s*\n|[“„«]", text[stop : stop + _NEAR])[0]
-    inside = _CITED.search(text, max(start, stop - _NEAR), stop)
-    before = re.split(r"\n\s*\n|[.!?]\s(?=[^\W\d_])", text[max(start - _NEAR, 0) : start])[-1]
-    return next((_as_cited(found) for found in (_CITED.search(after), inside, _last(before)) if found), None)
-
-
-def _last(text: str) -> re.Match[str] | None:
-    found: Sequence[re.Match[str]] = list(_CITED.finditer(text))
-    return found[-1] if found else None
-
-
-def _as_cited(found: re.Match[str]) -> Cited:
-    name = (found["key"] or found["tex"] or found["link"] or "").strip()
-    author, year = found["author"] or found["said"] or "", found["year"] or found["when"] or ""
-    if not author and (in_key := _KEY_WITH_YEAR.match(name)):
-        author, year = in_key[1], in_key[2]
-    surname = re.split(r",| (?:and|und|et|&)\b", author)[0].split()[-1:] or [""]
-    return Cited(name.rpartition("/")[2], surname[0], year)
+    behind = citations.between(stop, stop + len(after))
+    if behind and not _NEXT_SENTENCE.search(text, stop - 2, behind[0].start + 1):
+        return behind[0].sources
+    if inside := citations.between(max(start, stop - _NEAR), stop):
+        return inside[0].sources
+    if below := citations.below(text.find("\n\n", stop - 1)):
+        return below
+    before = text[max(start - 2 * _NEAR, 0) : start].rstrip(" >")
+    if (said := before.rstrip()).endswith(":"):  # he says:, and then a block
+        before = said
+    in_sentence = citations.between(start - len(_LAST_SENTENCE.split(before)[-1]) - (start - len(before)), start)
+    return in_sentence[-1].sources if in_sentence else ()

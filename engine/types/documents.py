@@ -75,3 +75,5 @@ class DocumentText(WithPlaces):
     """Pages that show something and have no text: OCR could read them. The store keeps it with the file."""
     page_labels: tuple[str, ...] = field(default=(), compare=False)
     """The number or name that is printed on each page, such as "iv"; () if the file says no other ones than 1, 2, …"""
+    quoted: tuple[tuple[int, int], ...] = field(default=(), compare=False)
+    """(start, stop) of each paragraph that its style sets off as a quotation, ascending. The store does not keep it."""

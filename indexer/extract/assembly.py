@@ -215,7 +215,7 @@ def assemble_text(file_text: FileText) -> Extraction:
     title, source = choose_title(((file_text.title, named),), "" if file_text.untitled else file_text.text)
     metadata = with_title(gathered(file_text.metadata), title, source)
     hint = _BROKEN_HINT if file_text.warning else ""
-    document = DocumentText(file_text.text, file_text.page_starts, title, headings, metadata)
+    document = DocumentText(file_text.text, file_text.page_starts, title, headings, metadata, quoted=file_text.quoted)
     return Extraction(document, file_text.warning, hint)
 
 

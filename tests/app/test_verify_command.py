@@ -2,13 +2,14 @@
 
 import json
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from longsearch.app.cli import main
-from longsearch.app.evidence.verifying import Difference, differences
+from longsearch.engine.citing.wording import Difference, differences
 from tests.app.made_folders import make_folder
 
 VALVE = "The same valve had failed nine times before at plants of this design, and nobody had told the crew about it."
@@ -37,6 +38,9 @@ def verified(capsys: pytest.CaptureFixture[str], papers: Path, draft: str, name:
         ("the same valve had failed seven times before at plants of this design", "changed"),
         ("the blue tulips of the garden were sold on a rainy Tuesday", "nowhere"),
         ("nobody had told the crew … decay heat went on at six percent", "changed"),
+        ("old and the same valve had failed nine times before", "changed"),
+        ("ame valve had failed nine times bef", "changed"),
+        ("Decay heat went on at −six percent", "verbatim"),
     ],
 )
 def test_a_quotation_is_verbatim_changed_or_nowhere(
@@ -71,6 +75,28 @@ def test_the_cited_source_is_compared(
     assert (one["status"], one["note"]) == (status, note)
 
 
+def test_a_bib_file_beside_the_draft_knows_the_sources_of_keys(
+    papers: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bib = "@book{a, author = {Miller, Jane}, year = 1979}\n@misc{b, file = {papers/heat.md}}\n@misc{c, title={Gone}}"
+    (papers.parent / "own.bib").write_text(bib)
+    found = verified(capsys, papers, f"“{SAID}” [@a]. “{SAID}” [@b]. “{SAID}” [@a; @b]. “{SAID}” [@c].")["quotations"]
+    assert [(one["status"], one["note"]) for one in found] == [
+        ("verbatim", None),
+        ("elsewhere", None),
+        ("verbatim", None),
+        ("verbatim", "no document is known as c"),
+    ]
+
+
+def test_a_source_that_is_not_read_yet_is_said(papers: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (papers / "smith-2001.md").write_text("new")
+    (papers.parent / "other.md").write_text("new")
+    draft = f"“{SAID}” [@smith2001]. “{SAID}” [it](other.md)."
+    notes = [one["note"] for one in verified(capsys, papers, draft)["quotations"]]
+    assert notes == [f"smith2001 is not read yet: {papers}/smith-2001.md", "other.md is not indexed"]
+
+
 def test_the_exit_code_says_whether_all_are_verbatim(papers: Path, capsys: pytest.CaptureFixture[str]) -> None:
     good, bad, none = (papers.parent / name for name in ("good.md", "bad.tex", "none.txt"))
     good.write_text("“the same valve had failed nine times before” and “nine times”")
@@ -85,13 +111,50 @@ def test_the_exit_code_says_whether_all_are_verbatim(papers: Path, capsys: pytes
     assert capsys.readouterr().out == "the draft quotes nothing\n"
 
 
-def test_a_word_file_is_a_draft(papers: Path, capsys: pytest.CaptureFixture[str]) -> None:
+SAID = "the same valve had failed nine times before"
+
+
+def as_word(path: Path) -> None:
     word = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
-    body = "<w:p><w:r><w:t>He writes “the same valve had failed nine times before”.</w:t></w:r></w:p>"
-    with zipfile.ZipFile(papers.parent / "draft.docx", "w") as made:
+    styles = '<w:style w:styleId="Zi" w:type="paragraph"><w:name w:val="Intense Quote"/></w:style>'
+    set_off = f'<w:p><w:pPr><w:pStyle w:val="Zi"/></w:pPr><w:r><w:t>{SAID} (Miller, 1979)</w:t></w:r></w:p>'
+    body = f"<w:p><w:r><w:t>He writes “{SAID}”.</w:t></w:r></w:p>{set_off}"
+    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    relations = f'<Relationship Id="r1" Type="{office}/styles" Target="styles.xml"/>'
+    with zipfile.ZipFile(path, "w") as made:
         made.writestr("word/document.xml", f'<w:document xmlns:w="{word}"><w:body>{body}</w:body></w:document>')
-    main(["verify", str(papers.parent / "draft.docx"), str(papers), "--json"])
-    assert json.loads(capsys.readouterr().out)["counts"]["verbatim"] == 1
+        made.writestr("word/styles.xml", f'<w:styles xmlns:w="{word}">{styles}</w:styles>')
+        made.writestr("word/_rels/document.xml.rels", f"<Relationships>{relations}</Relationships>")
+
+
+def as_open_document(path: Path) -> None:
+    names = 'xmlns:office="o" xmlns:text="t" xmlns:style="s"'
+    own = '<style:style style:name="P1" style:parent-style-name="Quotations"/>'
+    body = f'<text:p text:style-name="P0">“{SAID}”</text:p><text:p text:style-name="P1">{SAID} (Miller 1979)</text:p>'
+    with zipfile.ZipFile(path, "w") as made:
+        made.writestr("styles.xml", f'<office:s {names}><style:style style:name="Quotations"/></office:s>')
+        made.writestr(
+            "content.xml",
+            f"<office:d {names}><office:styles>{own}</office:styles><office:body><office:text>{body}</office:text>"
+            "</office:body></office:d>",
+        )
+
+
+def as_html(path: Path) -> None:
+    path.write_text(f"<p>He writes <q>{SAID}</q>.</p><blockquote><p>{SAID} (Miller 1979)</p></blockquote>")
+
+
+@pytest.mark.parametrize(("name", "make"), [("a.docx", as_word), ("a.odt", as_open_document), ("a.html", as_html)])
+def test_quotations_of_office_files_and_pages_stand_in_marks_or_have_a_style(
+    papers: Path, capsys: pytest.CaptureFixture[str], name: str, make: Callable[[Path], None]
+) -> None:
+    make(papers.parent / name)
+    main(["verify", str(papers.parent / name), str(papers), "--json"])
+    found = json.loads(capsys.readouterr().out)["quotations"]
+    assert [(one["quotation"], one["status"], one["cited"]) for one in found] == [
+        (SAID, "verbatim", None),
+        (SAID, "verbatim", "Miller 1979"),
+    ]
 
 
 def test_a_draft_that_is_not_there_is_named(papers: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -84,7 +84,7 @@ class _Builder:
         self._lists: list[ListNumbers | None] = []
         self._rows = Rows(self._text_of)
         self._words: list[str] = []
-        self._pre_depth = 0
+        self._pre_depth = self._quote_depth = 0
         self._tight = False
         self._marker = ""
 
@@ -137,6 +137,7 @@ class _Builder:
             self._close_block("")
             self._tight = tag in _TIGHT
             self._pre_depth += tag == "pre"
+            self._quote_depth += tag == "blockquote"
             if tag == "li":
                 numbers = self._lists[-1] if self._lists else None
                 self._marker = f"{numbers.next_label(node)} " if numbers else "- "
@@ -164,6 +165,7 @@ class _Builder:
         if tag in _BLOCKS:
             self._close_block(tag)
             self._pre_depth -= tag == "pre"
+            self._quote_depth -= tag == "blockquote"
             self._marker = "" if tag == "li" else self._marker
             if tag in ("ol", "ul", "menu") and self._lists:
                 self._lists.pop()
@@ -177,5 +179,5 @@ class _Builder:
         if tag in _HEADINGS:
             self.text.add_heading(_HEADINGS[tag], words)
         elif words.strip(" |\n"):
-            self.text.add(self._marker + words.strip(), self._tight or bool(self._marker))
+            self.text.add(self._marker + words.strip(), self._tight or bool(self._marker), self._quote_depth > 0)
             self._marker = ""

@@ -20,14 +20,21 @@ class TextBuilder:
         self._page_starts: list[int] = []
         self._n_open_pages = 0
         self._mark: tuple[int, str] | None = None
+        self._quoted: list[tuple[int, int]] = []
 
-    def add(self, block: str, tight: bool = False) -> None:
-        """Append `block` unless it is empty. An empty line separates blocks, but not two `tight` ones."""
+    def add(self, block: str, tight: bool = False, is_quoted: bool = False) -> None:
+        """Append `block` unless it is empty. An empty line separates blocks, but not two `tight` ones.
+
+        `is_quoted`: it is set off as a quotation.
+        """
         text = clean_block(block)
         if not text:
             return
         separator = ("\n" if tight and self._was_tight else "\n\n") if self._parts else ""
-        self._begin(self._length + len(separator))
+        start = self._length + len(separator)
+        self._begin(start)
+        if is_quoted and len(self._quoted) < MAX_HEADINGS:
+            self._quoted.append((start, start + len(text)))
         text = separator + text
         self._was_tight = tight
         self._parts.append(text)
@@ -86,4 +93,5 @@ class TextBuilder:
             title = min(self._headings, key=lambda heading: heading[0])[1]
             metadata = tuple(value for value in metadata if value[0] != "title")
         starts = (*self._page_starts, *[self._length] * self._n_open_pages)
-        return FileText("".join(self._parts), starts, title, tuple(self._headings), warning, metadata)
+        text, outline, quoted = "".join(self._parts), tuple(self._headings), tuple(self._quoted)
+        return FileText(text, starts, title, outline, warning, metadata, quoted=quoted)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from longsearch.indexer.extract.wire.limits import MAX_BOXES, MAX_FRAME_BYTES, MAX_PAGES, MAX_PIXELS
-from longsearch.indexer.extract.wire.values import RawMetadata, box, headings, metadata, number, seconds, string
+from longsearch.indexer.extract.wire.values import RawMetadata, box, headings, metadata, number, seconds, spans, string
 
 DAMAGED = "damaged"
 NO_LETTERS = "the fonts do not say which letters they show"
@@ -136,6 +136,8 @@ class FileText:
     """The file's metadata, the most trustworthy value first."""
     untitled: bool = False
     """Whether its first line is no title either, as in a table or a mailbox: the file's name serves."""
+    quoted: tuple[tuple[int, int], ...] = ()
+    """(start, stop) of each paragraph that its style sets off as a quotation, ascending."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +243,7 @@ def _checked(kind: type[Message], fields: dict[str, Any]) -> Message:
         text, title, warning = (string(fields[name]) for name in ("text", "title", "warning"))
         is_untitled = fields["untitled"] is True
         outline, said = headings(fields["headings"]), metadata(fields["metadata"])
-        return FileText(text, starts, title, outline, warning, said, is_untitled)
+        return FileText(text, starts, title, outline, warning, said, is_untitled, spans(fields["quoted"]))
     if kind is Drawn:
         width, height = (number(fields[side], MAX_PIXELS) for side in ("width", "height"))
         boxes = tuple(tuple(box(one) for one in own[:MAX_BOXES]) for own in fields["boxes"])

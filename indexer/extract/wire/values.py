@@ -31,6 +31,11 @@ def headings(entries: list[list[Any]]) -> tuple[tuple[int, str, int], ...]:
     return tuple((number(level), string(title), number(place)) for level, title, place in entries[:MAX_HEADINGS])
 
 
+def spans(pairs: list[list[Any]]) -> tuple[tuple[int, int], ...]:
+    """Return (start, stop) of each piece of a text."""
+    return tuple((number(start), number(stop)) for start, stop in pairs[:MAX_HEADINGS])
+
+
 def limited(values: Iterable[RawValue]) -> RawMetadata:
     """Return at most `MAX_RAW_VALUES` values, each cut to `MAX_RAW_CHARACTERS`; empty ones are dropped."""
     cut = ((field[:100], text[:MAX_RAW_CHARACTERS], source[:100]) for field, text, source in values if text.strip())

@@ -9,8 +9,8 @@ from longsearch.engine.citing.drafts import Cited, quotations_in
 SAID = "the valve stayed open for two hours"
 
 
-def texts(draft: str, is_tex: bool = False) -> list[str]:
-    return [quoted.text for quoted in quotations_in(draft, is_tex)]
+def texts(draft: str, suffix: str = "") -> list[str]:
+    return [quoted.text for quoted in quotations_in(draft, suffix)]
 
 
 @pytest.mark.parametrize(
@@ -25,6 +25,9 @@ def texts(draft: str, is_tex: bool = False) -> list[str]:
         f"‘{SAID}’, he says.",
         f"‚{SAID}‘, sagt er.",
         f"「{SAID}」",
+        f"Han sade ”{SAID}” och gick.",
+        f"»{SAID}», sanoi hän.",
+        f"'{SAID}', he said. 'Tis the crew's.",
         f"> {SAID}\n",
         "> the valve stayed\n> open for two hours\n> — the report, p. 4\n",
         f"> {SAID} (Miller, 1979)\n",
@@ -45,7 +48,29 @@ def test_a_quotation_stands_between_the_marks_of_any_language_or_in_a_block(draf
     ],
 )
 def test_latex_has_marks_commands_and_blocks_of_its_own(draft: str) -> None:
-    assert texts(draft, is_tex=True) == [SAID]
+    assert texts(draft, suffix=".tex") == [SAID]
+
+
+@pytest.mark.parametrize(
+    ("draft", "suffix"),
+    [
+        (rf"\textcquote[4]{{miller1979}}{{{SAID}}} here", ".tex"),
+        (rf"\textquote[\cite{{miller1979}}]{{{SAID}}} here", ".tex"),
+        (rf"\begin{{displaycquote}}[4]{{miller1979}}{SAID}\end{{displaycquote}}", ".tex"),
+        (f"#+begin_quote\n{SAID}\n#+end_quote\n[cite:@miller1979 p. 4]", ".org"),
+        (f"#quote(attribution: [Miller])[{SAID}] #cite(<miller1979>)", ".typ"),
+        (f"“{SAID}”.[^1]\n\n[^1]: See @miller1979.\n", ".md"),
+    ],
+)
+def test_a_quotation_and_its_key_are_found_in_the_ways_of_each_format(draft: str, suffix: str) -> None:
+    (quoted,) = quotations_in(draft, suffix)
+    assert (quoted.text, quoted.cited) == (SAID, (Cited("miller1979", "miller", "1979"),))
+
+
+def test_a_quotation_of_latex_is_read_as_it_is_printed() -> None:
+    draft = r"\enquote{the \enquote{valve} stayed \emph{\textbf{open}}\footnote{ha} \textelp{} for two~hours}"
+    (quoted,) = quotations_in(draft, ".tex")
+    assert quoted.pieces == ("the “valve” stayed open", "for two hours")
 
 
 def test_a_nested_quotation_belongs_to_the_outer_one() -> None:
@@ -65,7 +90,7 @@ def test_code_holds_no_quotation() -> None:
 def test_a_quotation_knows_its_line() -> None:
     draft = f'first\n\nthird "{SAID}"\n\n> {SAID}\n'
     assert [quoted.line for quoted in quotations_in(draft)] == [3, 5]
-    assert [quoted.line for quoted in quotations_in(f"% one\n% two\n``{SAID}''", is_tex=True)] == [3]
+    assert [quoted.line for quoted in quotations_in(f"% one\n% two\n``{SAID}''", suffix=".tex")] == [3]
 
 
 def test_ellipses_and_brackets_part_a_quotation() -> None:
@@ -86,26 +111,32 @@ def test_a_quotation_of_fewer_than_five_words_has_nothing_to_judge() -> None:
         (f"“{SAID}” [@miller1979, p. 4]", Cited("miller1979", "miller", "1979")),
         (f"“{SAID}” (Miller, 1979, p. 4)", Cited("", "Miller", "1979")),
         (f"“{SAID}” (vgl. Jane Miller 1979)", Cited("", "Miller", "1979")),
+        (f"“{SAID}”.[^1]\n\n[^1]: Miller JR 1979, p. 4.\n", Cited("", "Miller", "1979")),
+        (f"“{SAID}” [3, p. 4].\n\n[3] J. Miller and R. Smith. A study of valves. 1979.\n", Cited("", "Miller", "1979")),
+        (f"As Miller et al. (1979) say:\n\n> {SAID}\n", Cited("", "Miller", "1979")),
+        (f"“{SAID}”.\n\nFootnote 1: Miller 1979, p. 4", Cited("", "Miller", "1979")),
+        (f"“{SAID}”. Another sentence. Smith (2001) says more.", None),
+        (f"“{SAID}” (in 1979)", None),
         (f"Miller et al. (1979) write: “{SAID}”.", Cited("", "Miller", "1979")),
-        (f"“{SAID}” ([report](papers/report.pdf))", Cited("report.pdf", "", "")),
+        (f"“{SAID}” ([report](papers/report.pdf))", Cited("papers/report.pdf", "", "")),
         (f"> {SAID}\n> [@miller1979]\n", Cited("miller1979", "miller", "1979")),
         (f"“{SAID}”, says everybody.\n\nMiller (1979) is another paragraph.", None),
     ],
 )
 def test_the_source_beside_a_quotation_is_read(draft: str, cited: Cited | None) -> None:
     (quoted,) = quotations_in(draft)
-    assert (quoted.text, quoted.cited) == (SAID, cited)
+    assert (quoted.text, quoted.cited) == (SAID, () if cited is None else (cited,))
 
 
 def test_latex_cites_by_commands() -> None:
-    (quoted,) = quotations_in(rf"``{SAID}''~\parencite[4]{{miller1979,other}}", is_tex=True)
-    assert quoted.cited == Cited("miller1979", "miller", "1979")
+    (quoted,) = quotations_in(rf"``{SAID}''~\parencite[4]{{miller1979,other}}", suffix=".tex")
+    assert quoted.cited == (Cited("miller1979", "miller", "1979"), Cited("other", "", ""))
 
 
-@given(st.text(st.sampled_from("“”„«»‘’\"'>[]()@\\{}%`~ \na9.…-")), st.booleans())
-def test_any_text_is_a_draft(draft: str, is_tex: bool) -> None:
+@given(st.text(st.sampled_from("“”„«»‘’\"'>[]()@\\{}%`~ \na9.…-")), st.sampled_from(["", ".tex", ".org", ".typ"]))
+def test_any_text_is_a_draft(draft: str, suffix: str) -> None:
     n_lines = draft.count("\n") + 1
-    assert all(quoted.text and 1 <= quoted.line <= n_lines for quoted in quotations_in(draft, is_tex))
+    assert all(quoted.text and 1 <= quoted.line <= n_lines for quoted in quotations_in(draft, suffix))
 
 
 def test_a_million_marks_take_no_square_of_the_time() -> None:

@@ -75,6 +75,7 @@ class Content:
         self._beside: list[Block] = []
         self._parts: list[_Part] = []
         self._level = 0
+        self._is_quoted = False
         self._tables: list[_Table] = []
         self._n_slides = 0
         self._slide: list[tuple[Block, bool]] | None = None
@@ -99,6 +100,8 @@ class Content:
             case "p" | "h":
                 self._open.append([])
                 self._level = min(_MAX_LEVEL, _number(attributes.get("outline-level"), 1)) if name == "h" else 0
+                if len(self._open) == 1:  # not a comment's, in the middle of a quotation
+                    self._is_quoted = self._lists.is_quotation(attributes.get("style-name", ""))
             case "s":
                 self.characters(" ")
             case "tab":
@@ -224,7 +227,9 @@ class Content:
         if level and self._slide is None and not self._parts:
             block = Block(f"{label} {words}".strip() if label != "-" else words, level)
         else:
-            block = Block(f"{label} {words}" if label else words, tight=bool(label))
+            block = Block(
+                f"{label} {words}" if label else words, tight=bool(label), is_quoted=self._is_quoted and not self._open
+            )
         self._put((block,) if words else ())
         self._put(beside)
 
@@ -269,7 +274,7 @@ class Content:
         if block.level:
             self._builder.add_heading(block.level, block.text)
         else:
-            self._builder.add(block.text, block.tight)
+            self._builder.add(block.text, block.tight, block.is_quoted)
 
     def _end_row(self, table: "_Table") -> None:
         is_sheet = self._add_rows is not None and len(self._tables) == 1

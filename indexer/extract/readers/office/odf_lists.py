@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from longsearch.indexer.extract.readers.numerals import numeral
 from longsearch.indexer.extract.readers.office.word.numbering import BULLET
+from longsearch.indexer.extract.readers.office.word.styles import QUOTATION
 
 _NUMERALS = {"1": "decimal", "a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman", "": "none"}
 _OUTLINE = "outline of headings"
@@ -44,6 +45,7 @@ class Lists:
         self._hidden_tables: set[str] = set()
         self._hidden_slides: set[str] = set()
         self._hidden_texts: set[str] = set()
+        self._quotations: set[str] = set()
         self._own_style = ""
         self._n_lists = 0
 
@@ -56,7 +58,7 @@ class Lists:
             case _ if name in _LEVELS:
                 self._styles.setdefault(self._style, {})[_number(attributes.get("level"), 1)] = _level(name, attributes)
             case "style":
-                self._own_style = attributes.get("name", "")
+                self._begin_style(attributes)
             case "table-properties" if attributes.get("display") == "false":
                 self._hidden_tables.add(self._own_style)
             case "text-properties" if attributes.get("display") == "none":
@@ -69,6 +71,12 @@ class Lists:
                 self._is_new_item, self._is_header = True, name == "list-header"
                 if self._ids and "start-value" in attributes:
                     self._counts[self._ids[-1]].counts[len(self._open)] = _number(attributes["start-value"], 1) - 1
+
+    def _begin_style(self, attributes: Mapping[str, str]) -> None:
+        self._own_style = attributes.get("name", "")
+        above, shown = attributes.get("parent-style-name", ""), attributes.get("display-name", "")
+        if above in self._quotations or QUOTATION.fullmatch(shown or self._own_style):
+            self._quotations.add(self._own_style)
 
     def _begin_list(self, attributes: Mapping[str, str]) -> None:
         style = attributes.get("style-name") or (self._open[-1] if self._open else "")
@@ -124,6 +132,10 @@ class Lists:
     def hides_text(self, style: str) -> bool:
         """Return whether text of this style is hidden."""
         return style in self._hidden_texts
+
+    def is_quotation(self, style: str) -> bool:
+        """Return whether paragraphs of this style are set off as quotations."""
+        return style in self._quotations
 
     def hides_table(self, style: str) -> bool:
         """Return whether a sheet of this style is hidden."""

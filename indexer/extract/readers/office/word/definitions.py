@@ -61,7 +61,9 @@ class Definitions:
         if level:
             words = f"{label} {text}" if label not in ("", BULLET) else text
             return (Block(words, level), *paragraph.beside)
-        return (Block(f"{label} {text}" if label else text, tight=bool(label)), *paragraph.beside)
+        is_quoted = self.styles.is_quotation(paragraph.style)
+        block = Block(f"{label} {text}" if label else text, tight=bool(label), is_quoted=is_quoted)
+        return (block, *paragraph.beside)
 
     def _label(self, paragraph: Paragraph, has_text: bool, counters: Counters) -> str:
         """Return the number or the bullet of a paragraph."""

@@ -24,6 +24,8 @@ class Block:
     """Whether no empty line parts it from a neighbour that is tight as well."""
     is_apart: bool = False
     """Whether it stands in no line of a table: it is a row itself, or lies beside the text."""
+    is_quoted: bool = False
+    """Whether its style sets it off as a quotation."""
 
 
 def marked(mark: str, blocks: Iterable[Block]) -> tuple[Block, ...]:
@@ -72,7 +74,7 @@ class Flow:
             if block.level:
                 self._builder.add_heading(block.level, block.text)
             else:
-                self._builder.add(block.text, block.tight)
+                self._builder.add(block.text, block.tight, block.is_quoted)
 
 
 @dataclass(slots=True)

@@ -8,6 +8,12 @@ from longsearch.indexer.extract.readers.xml_events import is_on
 
 _HEADING = re.compile(r"heading (\d)", re.IGNORECASE)
 _TITLE = "title"
+QUOTATION = re.compile(
+    r"(?:[a-z]+[ _-]?)?(?:quot(?:e|es|ation|ations)|block[ _-]?text|zitat|citation|citaat|cita|citazione|citação|citat"
+    r"|sitat|sitaatti|cytat|citát|цитата|引用文?|인용)[ _-]?(?:\w{1,10})?",
+    re.IGNORECASE,
+)
+"""The names of styles for quotations: Word's "Quote", LibreOffice's "Quotations", a person's own."""
 MAX_LEVEL = 9
 _MAX_DEPTH = 50
 """Styles that inherit from one another; more are a loop."""
@@ -85,6 +91,10 @@ class Styles:
             if style.outline is not None:
                 return style.outline + 1 if style.outline < MAX_LEVEL else 0
         return 0
+
+    def is_quotation(self, style_id: str) -> bool:
+        """Return whether paragraphs of this style are set off as quotations."""
+        return any(QUOTATION.fullmatch(style.name or identity) for identity, style in self._chain_of(style_id))
 
     def numbering(self, style_id: str) -> tuple[str, int | None, str]:
         """Return (id of the list, level, the style that says so) of this style's paragraphs; the id is "" for none."""

@@ -1,0 +1,137 @@
+"""Reads the sources that a draft cites: keys, authors with years, links, footnotes, and numbers of a list. Pure."""
+
+import re
+from bisect import bisect_left
+from dataclasses import dataclass
+from functools import cached_property
+
+_YEAR = r"(?:1[5-9]\d\d|20\d\d)"
+_NAME = r"[^\W\d_][\w'’-]*"
+_CITED = re.compile(
+    r"\[[^\]@\n]*@(?P<keys>[^\]\n]*)\]"
+    r"|(?<![\w@./])@(?P<bare>\w[\w:./-]*\w)"
+    r"|\\[a-zA-Z]*cite[a-zA-Z]*\*?(?:\[[^\]]*\])*\{(?P<tex>[^}]+)\}"
+    r"|#cite\(<(?P<typst>[^>\n]+)>"
+    r"|\]\((?P<link>[^)\s]+)\)"
+    rf"|\((?P<inside>[^()]*\b{_YEAR}[a-z]?\b[^()]*)\)"
+    rf"|(?P<said>{_NAME})(?: et al\.?| (?:and|und|et|y|e|en|&) {_NAME})?,? \((?P<when>{_YEAR})[a-z]?\b"
+    r"|\[\^(?P<note>[^\]\s]+)\](?!:)|\^\[(?P<inline>[^\]]+)\]|\\footnote\{(?P<foot>(?:[^{}]|\{[^{}]*\})*)\}"
+    r"|\[(?P<number>\d{1,3})(?:[,;:][^\]\n]*)?\]"
+)
+_KEY_WITH_YEAR = re.compile(rf"^([^\W\d_]+)[^\d]{{0,3}}({_YEAR})")
+_IN_YEAR = re.compile(rf"\b{_YEAR}(?=[a-z]?\b)")
+_BEFORE_AUTHORS = re.compile(
+    r"^(?:see|cf\.|vgl\.|siehe|voir|e\.g\.|z\. ?B\.|in|from|aus|quoted in|zitiert nach)\s+", re.IGNORECASE
+)
+_AFTER_AUTHORS = re.compile(r"(?<=[^\W\d_]{3})\.? (?=et al)|(?<=[^\W\d_]{3})\. |,| (?:and|und|et|y|e|en|&)(?= )|\(|:")
+_NOTE = re.compile(r"^[ ]{0,3}\[\^([^\]\s]+)\]:[ \t]*(.+(?:\n(?![ ]{0,3}\[\^|\s*\n).+)*)", re.MULTILINE)
+_BELOW = re.compile(r"\s*(?:Footnote|Endnote) \d+: (.+)")
+_ENTRY = re.compile(
+    r"^[ ]{0,3}(?:\[(\d{1,3})\]:?|(\d{1,3})\.)[ \t]+(\S.{15,}(?:\n(?!\s*\n|[ ]{0,3}[\[\d]).+)*)", re.MULTILINE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Cited:
+    """A source as a draft names it."""
+
+    name: str
+    """A citation key or the path of a file, or ""."""
+    author: str
+    """A surname, or ""."""
+    year: str
+
+    @property
+    def text(self) -> str:
+        """The source in a few words."""
+        return self.name or f"{self.author} {self.year}".strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A place of a draft that names sources."""
+
+    start: int
+    stop: int
+    sources: tuple[Cited, ...]
+
+
+class Citations:
+    """The citations of a draft, in their order."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    @cached_property
+    def all(self) -> list[Citation]:
+        """Every place that names sources which can be told."""
+        found = ((match.span(), self._sources(match)) for match in _CITED.finditer(self._text))
+        return [Citation(*span, sources) for span, sources in found if sources]
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [one.start for one in self.all]
+
+    def between(self, start: int, stop: int) -> list[Citation]:
+        """The citations that lie between two offsets."""
+        return [one for one in self.all[bisect_left(self._starts, start) :][:_MOST] if one.stop <= stop]
+
+    def below(self, stop: int) -> tuple[Cited, ...]:
+        """The sources of the one note that Word or a writer sets under the paragraph that ends at `stop`."""
+        notes = []
+        while found := _BELOW.match(self._text, stop):
+            notes.append(found[1])
+            stop = found.end()
+        return _in_note(notes[0]) if len(notes) == 1 else ()
+
+    @cached_property
+    def _notes(self) -> dict[str, str]:
+        return {found[1]: found[2] for found in _NOTE.finditer(self._text)}
+
+    @cached_property
+    def _entries(self) -> dict[str, str]:
+        """The list of sources at the end: its numbers, and what stands after them."""
+        return {found[1] or found[2]: found[3] for found in _ENTRY.finditer(self._text)}
+
+    def _sources(self, found: re.Match[str]) -> tuple[Cited, ...]:
+        if keys := _keys(found):
+            return tuple(map(_of_key, keys))
+        if found["said"]:
+            return _by(found["said"], found["when"])
+        if found["number"]:
+            return _in_note(self._entries.get(found["number"], ""))[:1]
+        return _in_note(found["inside"] or found["inline"] or found["foot"] or self._notes.get(found["note"], ""))
+
+
+_MOST = 50
+"""Citations looked at beside a quotation."""
+_AT = re.compile(r"@\{?(\w(?:[\w:./-]*\w)?)")
+
+
+def _keys(found: re.Match[str]) -> list[str]:
+    """Return the citation keys, or the file, that a citation names; [] if it names authors."""
+    if found["keys"] or found["bare"]:
+        return _AT.findall(f"@{found['keys'] or found['bare']}")
+    if found["link"]:
+        return [] if found["link"].startswith("#") else [found["link"]]
+    return [key.strip() for key in (found["tex"] or found["typst"] or "").split(",") if key.strip()]
+
+
+def _of_key(key: str) -> Cited:
+    found = _KEY_WITH_YEAR.match(key)
+    return Cited(key, found[1], found[2]) if found else Cited(key, "", "")
+
+
+def _in_note(note: str) -> tuple[Cited, ...]:
+    """Return the sources of a note, of what stands in brackets, or of an entry of a list."""
+    keys = [key for found in _CITED.finditer(note) for key in _keys(found)]
+    parts = ((part[: year.start()], year[0]) for part in note.split(";") if (year := _IN_YEAR.search(part)))
+    return tuple(map(_of_key, keys)) or tuple(one for names, year in parts for one in _by(names, year))
+
+
+def _by(names: str, year: str) -> tuple[Cited, ...]:
+    """Return the source of these authors; () if what stands before the year is no name."""
+    first = _AFTER_AUTHORS.split(_BEFORE_AUTHORS.sub("", names.strip(" ,.;:([")))[0].split()
+    has_initials = len(first) > 1 and first[-1].isupper() and len(first[-1]) < 4  # Miller JR
+    surname = re.sub(r"['’]s?$", "", first[0 if has_initials else -1].strip(".,;:")) if first else ""
+    return (Cited("", surname, year),) if surname[:1].isalpha() and not surname[0].islower() else ()
