@@ -7,8 +7,8 @@ from longsearch.engine.languages.analysis import analysed, whole_name
 from longsearch.engine.languages.written_forms import POINT, written
 
 _CODE_NAME = re.compile("[A-Za-z0-9]+")
-_WORD_BEGINS = re.compile("[a-z0-9][A-Z]|[A-Z]{2}[a-z]{2}")
-"""What a name has where a word of it begins: tU in `getUser`, LPar in `HTMLParser`. `PDFs` is one word."""
+_WORD_BEGINS = re.compile("[A-Z](?:(?<=[a-z0-9].)|(?<=[A-Z].)[a-z]{2})")
+"""What a name has where a word of it begins: U in `getUser`, Par in `HTMLParser`. `PDFs` is one word."""
 _LONGEST_NAME = 64  # characters: a longer run of letters and digits is encoded data
 _PART_OF_NAME = re.compile("[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _LETTERS_OR_DIGITS = re.compile(r"[^\W\d_]+|\d+")

@@ -3,12 +3,15 @@
 `17 May 2021`, `17.05.2021` and `2021-05-17` are one day. Its form is a word of digits and letters, 20210517, which the
 index holds beside the text's own words. What is ambiguous has several forms: 03/04/2021 is a day in March or in April.
 What a query alone can spell in all ways, such as an amount, has no form here: see `asked_forms`.
+
+Longer than 300 lines because each kind stands with its pattern, what makes its forms, and what passes over it.
 """
 
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date
+from typing import NamedTuple
 
 from longsearch.engine.languages.analysis import folded
 
@@ -53,15 +56,23 @@ class Written:
 def written(text: str) -> list[Written]:
     """Return the numbers, dates and identifiers of a text that can be spelt in several ways."""
     found: list[Written] = []
+    others: list[Written] = []
     for start, stop in _stretches(text):
-        part = "".join(str(int(c)) if c > "\x7f" and c.isdecimal() else c for c in text[start:stop])
-        for pattern, forms_of in (*_ALONE, *_TOGETHER):
-            for match in list(pattern.finditer(part)):
-                if forms := tuple(dict.fromkeys(form.lower() for form in forms_of(match) if len(form) <= LONGEST)):
+        part = text[start:stop]
+        if not part.isascii():
+            others += (
+                Written(start + run.start(), start + run.end(), (str(int(run[0])),))
+                for run in _NOT_ASCII.finditer(part)
+            )
+            part = "".join(str(int(c)) if c > "\x7f" and c.isdecimal() else c for c in part)
+        shape = part.translate(_SHAPE)
+        for kind in _KINDS:
+            for match in list(kind.pattern.finditer(part)) if kind.needs.search(shape) else ():
+                if forms := tuple(dict.fromkeys(form.lower() for form in kind.forms(match) if len(form) <= LONGEST)):
                     found.append(Written(start + match.start(), start + match.end(), forms))
-                    if (pattern, forms_of) in _ALONE:
+                    if kind.is_alone:
                         part = part[: match.start()] + "\0" * len(match[0]) + part[match.end() :]
-    return found + [Written(*run.span(), (str(int(run[0])),)) for run in _OTHER_DIGITS.finditer(text)]
+    return found + others
 
 
 def _stretches(text: str) -> Iterator[tuple[int, int]]:
@@ -191,79 +202,133 @@ _DIGITS = re.compile(r"\d+")
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
 BORDER = re.compile(r"(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
 """Where a letter stands beside a digit."""
-_OTHER_DIGITS = re.compile(r"(?:(?![0-9])\d)+")
-_Kind = tuple[re.Pattern[str], Callable[[re.Match[str]], Iterator[str]]]
-_ALONE: tuple[_Kind, ...] = (
-    (
+_NOT_ASCII = re.compile(r"[^\D0-9]+")
+_SHAPE = str.maketrans(
+    dict.fromkeys("0123456789", "0")
+    | dict.fromkeys("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "A")
+    | dict.fromkeys("-\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-")
+    | dict.fromkeys("./_", ".")
+    | dict.fromkeys("\u00a0\u2007\u2009\u202f", " ")
+)
+"""Of a text: 0 for each digit, A for each capital, one sign for all dashes, for all points, for all gaps."""
+
+
+class _Kind(NamedTuple):
+    """How one kind of number, date or identifier is written."""
+
+    pattern: re.Pattern[str]
+    forms: Callable[[re.Match[str]], Iterator[str]]
+    """What all spellings of a match share; nothing if it is none."""
+    needs: re.Pattern[str]
+    """What the shape of a text has in which there is one: most texts are passed over by this, which is quicker."""
+    is_alone: bool = True
+    """Whether its characters belong to nothing else."""
+
+
+_KINDS = (
+    _Kind(
         re.compile(
             r"(?:(?:https?://)?(?:dx\.)?doi\.org/|\bdoi:?\s?)?(?<![\w.])"
             r"(?P<doi>10\.\d{4,9}/[^\s\"<>]*[^\s\"<>.,;:)\]}'’”])",
             re.I,
         ),
         lambda found: iter((found["doi"],)),
+        re.compile(r"00\.0{4}"),
     ),
-    (
+    _Kind(
         re.compile(
             r"(?:https?://arxiv\.org/(?:abs|pdf)/|\barxiv:?\s?)?(?<![\w.,])(?P<arxiv>\d{4}\.\d{4,5})(?:v\d{1,2})?"
             r"(?:\.pdf)?(?![.,]?\d|\w)",
             re.I,
         ),
         _of_arxiv,
+        re.compile(r"0{4}\.0{4}"),
     ),
-    (
+    _Kind(
         re.compile(
             rf"(?P<said>\bisbn\S{{0,4}}\s?)?(?<![\w-])"
             rf"(?P<isbn>(?:97[89](?:{_DASH}|{_GAP})?)?(?:\d(?:{_DASH}|{_GAP})?){{9}}[\dXx])(?![\w-])",
             re.I,
         ),
         _of_isbn,
+        re.compile("0(?:[- ]?0){8}"),
     ),
-    (
+    _Kind(
         re.compile(
             rf"(?<!\w)[A-Z]{{2}}\d\d(?:{_GAP}|-)?[A-Z0-9]{{4}}(?:(?:{_GAP}|-)?(?=[A-Z]{{0,3}}\d)[A-Z0-9]{{4}}){{1,7}}"
             rf"(?:(?:{_GAP}|-)?(?=[A-Z]{{0,2}}\d)[A-Z0-9]{{1,3}})?(?!\w)"
         ),
         _of_iban,
+        re.compile("AA00"),
     ),
-    (
+    _Kind(
         re.compile(
             r"(?<![\d.,/-])(?P<year>\d{4})(?P<sign>[-/._])(?P<month>\d{1,2})(?:(?P=sign)(?P<day>\d{1,2}))?(?![\d/-]|[.,]\d)"
         ),
         _of_year_first,
+        re.compile("0{4}[-.]0"),
     ),
-    (
+    _Kind(
         re.compile(
             r"(?<![\d.,/-])(?P<one>\d{1,2})(?P<sign>[./-])\s?(?P<two>\d{1,2})(?P=sign)\s?(?P<year>\d{4}|\d\d)"
             r"(?![\d/-]|[.,]\d)"
         ),
         _of_year_last,
+        re.compile(r"0[-.]\s?00?[-.]\s?00"),
     ),
-    (re.compile(r"(?<![\d.,/-])(?P<month>0?[1-9]|1[0-2])/(?P<year>\d{4})(?![\d/-])"), _of_numbers),
-    (
+    _Kind(
+        re.compile(r"(?<![\d.,/-])(?P<month>0?[1-9]|1[0-2])/(?P<year>\d{4})(?![\d/-])"),
+        _of_numbers,
+        re.compile(r"0\.0{4}"),
+    ),
+    _Kind(
         re.compile(
             rf"(?:(?<!\d)(?P<day>\d{{1,2}}){_ORDINAL}[\s/-]\s*{_OF})?(?<![^\W_]){_NAME}[.,]?[\s/-]\s*{_OF}"
             rf"(?:(?P<day_after>\d{{1,2}}){_ORDINAL},?\s+)?(?P<year>\d{{4}})(?!\d)",
             re.I,
         ),
         _of_named,
+        re.compile(r"0{4}(?!0)(?<=[\s\w.'’-]0{4})(?<!0{5})"),
     ),
-    (
+    _Kind(
         re.compile(
             rf"(?<!\d)(?P<year>\d{{4}})[.,]?[\s/-]\s*{_OF}{_NAME}\.?(?:[\s/-]\s*(?P<day>\d{{1,2}})(?!\d)|(?![^\W_]))",
             re.I,
         ),
         _of_named,
+        re.compile(r"0{4}(?<!0{5})[.,]?[\s.-]"),
     ),
-    (
+    _Kind(
         re.compile(r"(?<!\d)(?P<year>\d{4}) ?[年년](?: ?(?P<month>\d{1,2}) ?[月월](?: ?(?P<day>\d{1,2}) ?[日일])?)?"),
         _of_numbers,
+        re.compile("0{4} ?[年년]"),
+    ),
+    _Kind(
+        re.compile(rf"(?<!\w)(?<!\w-)\+?\(?\d+(?:(?:{_GAP}|{_DASH}|[./()]){{1,3}}\d+){{1,8}}(?!\w)"),
+        _of_groups,
+        re.compile(r"0(?:[ .()-]{0,3}0){6}"),
+        is_alone=False,
+    ),
+    _Kind(
+        re.compile(r"(?:\+|(?<![\w.,])0)\d{7,14}(?!\w)"),
+        _of_dialled,
+        re.compile("0{7}"),
+        is_alone=False,
+    ),
+    _Kind(
+        re.compile(rf"(?<!\w)(?:[A-Za-z0-9]{{1,12}}{_DASH}){{1,5}}[A-Za-z0-9]{{1,12}}(?!\w)"),
+        _of_parts,
+        re.compile("-(?<=[A-Za-z0]-)[A-Za-z0]"),
+        is_alone=False,
+    ),
+    _Kind(
+        re.compile(rf"(?<!\w){_CAPITALS}(?:(?:{_GAP}|{_DASH}|[./_]){_CAPITALS}){{1,3}}(?!\w)"),
+        _of_parts,
+        re.compile("[ .-](?<=[A0].)[A0]"),
+        is_alone=False,
     ),
 )
-"""What is looked for first, in this order: each takes its characters away from what comes after it."""
-_TOGETHER: tuple[_Kind, ...] = (
-    (re.compile(rf"(?<!\w)(?<!\w-)\+?\(?\d+(?:(?:{_GAP}|{_DASH}|[./()]){{1,3}}\d+){{1,8}}(?!\w)"), _of_groups),
-    (re.compile(r"(?:\+|(?<![\w.,])0)\d{7,14}(?!\w)"), _of_dialled),
-    (re.compile(rf"(?<!\w)(?:[A-Za-z0-9]{{1,12}}{_DASH}){{1,5}}[A-Za-z0-9]{{1,12}}(?!\w)"), _of_parts),
-    (re.compile(rf"(?<!\w){_CAPITALS}(?:(?:{_GAP}|{_DASH}|[./_]){_CAPITALS}){{1,3}}(?!\w)"), _of_parts),
-)
-"""What is looked for last, in what the others have left: a row of digits may be an amount or a telephone number."""
+"""In the order in which they are looked for. Each that is alone takes its characters away from what comes after it.
+
+The others are looked for in what those leave: a row of digits may be an amount or a telephone number.
+"""

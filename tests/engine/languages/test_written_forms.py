@@ -7,6 +7,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
+from longsearch.engine.languages import written_forms
 from longsearch.engine.languages.asked_forms import asked
 from longsearch.engine.languages.written_forms import POINT, written
 
@@ -166,3 +167,23 @@ def test_any_text_can_be_read(text: str) -> None:
     for one in [*written(text), *asked(text)]:
         assert 0 <= one.start < one.stop <= len(text)
         assert all(one.forms)
+
+
+_SCRAPS = """
+10. 10.1000/x 2101.12345 978-0-306-40615-7 DE44500105175407324931 2021/mayo/3 2021年5月 2021-05 17/05/2021 05/2021
+AB-12-CD 2021 -05- /3/ 17. 5. May de d'abril 年 5月 +49 030 1234567 ( ) 555-0199 RFC SHA-256 A4 Q2 - ‑ – . , / _ x v2
+1e3 ٢٠٢١ １２ ² isbn doi: é
+"""
+
+
+@example([("2021/mayo/3", ""), ("AB-12-CD", " ")])
+@given(
+    st.lists(st.tuples(st.sampled_from(_SCRAPS.split()), st.sampled_from(["", " ", "\n", "\u00a0", "  "])), max_size=12)
+)
+def test_a_kind_that_is_passed_over_by_the_shape_of_a_text_is_not_in_it(scraps: list[tuple[str, str]]) -> None:
+    text = "".join(map("".join, scraps))
+    slow = [kind._replace(needs=re.compile("")) for kind in written_forms._KINDS]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(written_forms, "_KINDS", slow)
+        expected = written(text)
+    assert written(text) == expected
