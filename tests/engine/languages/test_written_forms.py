@@ -59,6 +59,7 @@ def spellings_of_day(day: date) -> list[str]:
     english = day.strftime("%B"), day.strftime("%b")
     german, spanish, polish = _MONTHS[m - 1].split()
     named = [f"{d} {english[0]} {y}", f"{english[0]} {d}, {y}", f"{d} {english[1]} {y}", f"{english[1]}. {d} {y}"]
+    named += [f"{y} {english[0]} {d}"]
     others = [f"{d}. {german} {y}", f"{d} de {spanish} de {y}", f"{d} {polish} {y}", f"{y}年{m}月{d}日"]
     numbers = [
         f"{y}-{m:02}-{d:02}",
