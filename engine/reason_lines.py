@@ -1,4 +1,4 @@
-"""Explains the score of a hit in a few lines: the points of words, passage, excerpt and document, and chance.
+"""Explains the score of a hit in a few lines: chance, the sentence, the points of words and vectors.
 
 Pure. Words pass through `printable`: a query may have been pasted.
 """
@@ -20,7 +20,7 @@ def reason_lines(hit: "DocumentHit") -> list[str]:
     reason = hit.reason
     if reason is None:
         return [_NO_REASON]
-    lines = [_beside_the_line(hit, reason)]
+    lines = [_beside_the_line(hit, reason), *_of_the_sentence(hit)]
     if reason.weight < 1:
         lines.append(f"The passage only points elsewhere, so its score counts {reason.weight:.1f} times.")
     if reason.words:
@@ -40,6 +40,15 @@ def _beside_the_line(hit: "DocumentHit", reason: "Reason") -> str:
     side = "below the line" if reason.beats < weak else "above the line"
     what = "its meaning " if reason.is_by_meaning else ""
     return f"{hit.level.value}, {side}: {what}{_beats(reason.beats)} (weak: {weak:.0%}, good: {good:.0%})"
+
+
+def _of_the_sentence(hit: "DocumentHit") -> list[str]:
+    """How near the lit sentence is to the query, and the reader's probability: neither is a part of the score."""
+    best = hit.passages[0]
+    if best.answer is None:
+        return []
+    answers = "" if best.probability is None else f"; it answers with a probability of {best.probability:.2f}"
+    return [f"The words of the lit sentence are {best.answer:.2f} near to the query's (1: the same){answers}."]
 
 
 def _row(indent: int, name: str, points: float, about: str) -> str:

@@ -5,18 +5,22 @@ from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import chain
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from longsearch.engine.arrays import Vectors
-from longsearch.engine.sentences import Span, cut_sentences
+from longsearch.engine.sentences import PAGE_BREAK, Span, cut_sentences
 from longsearch.engine.types.results import FURNITURE_COSTS
 
 COMMON_WEIGHT = 0.1
 """What a piece of a stop word or of a mark weighs. A content word weighs its idf, 1 to 14."""
+SECOND_COSTS = 0.04
+"""What a second sentence has to bring: the answer often stands in the one after that which repeats the question. Of 300
+questions over encyclopaedia articles and 300 over other sets the reader's excerpt holds the answer for .793 and .587
+alone (175 and 169 characters), .830 and .607 at .05 (200 and 186), .840 and .613 at .04 (208 and 192)."""
 _WORD = re.compile(r"\w+")
 _PAGE_NUMBER = re.compile(r"\s*(?:page|seite|p\.)?\s*[\divxlc]{1,6}(?:\s*(?:/|of|von|de)\s*\d+)?\s*$", re.IGNORECASE)
 _LEADS_ON = re.compile(r"[:：]\s*$")
@@ -100,16 +104,23 @@ class Asked:
         heading bring the sentence after them.
         """
         cut = [_cut(self.table, text, language) for text, language in passages]
-        scores = iter(self._scores([own.ids for own in cut], [n for own in cut for n in own.lengths]))
+        scores, pairs = self._scores([own.ids for own in cut], [n for own in cut for n in own.lengths])
+        stops = np.cumsum([len(own.sentences) for own in cut]).tolist()
         return [
-            best_of(text, own.sentences, list(islice(scores, len(own.sentences))), parts)
-            for (text, _), own, parts in zip(passages, cut, furniture or [()] * len(passages), strict=True)
+            best_of(text, own.sentences, scores[start:stop], pairs[start : max(start, stop - 1)], parts)
+            for (text, _), own, parts, start, stop in zip(
+                passages, cut, furniture or [()] * len(passages), [0, *stops], stops, strict=False
+            )
         ]
 
-    def _scores(self, ids: Sequence[NDArray[np.int64]], lengths: Sequence[int]) -> list[float]:
-        """The score of each sentence, from the ids of all pieces; -1 for one without pieces. One product for all."""
+    def _scores(self, ids: Sequence[NDArray[np.int64]], lengths: Sequence[int]) -> tuple[list[float], list[float]]:
+        """The scores of all sentences, from the ids of their pieces, and of each with the one after it. One product.
+
+        A sentence without pieces has -1.
+        """
         n_pieces = np.array(lengths, np.int64)
-        scores, has_pieces, starts = np.full(len(lengths), -1.0), n_pieces > 0, np.cumsum(n_pieces) - n_pieces
+        has_pieces, starts = n_pieces > 0, np.cumsum(n_pieces) - n_pieces
+        nearest = np.full((len(self.weights), len(lengths)), -1.0, np.float32)
         if has_pieces.any():
             joined = np.concatenate(ids)
             places = np.zeros(joined.max() + 1, np.int64)  # each piece once, by counting: np.unique sorts
@@ -117,8 +128,9 @@ class Asked:
             unique = np.flatnonzero(places)
             places[unique] = np.arange(len(unique))
             near = (self.vectors @ self.table.rows(unique).T)[:, places[joined]]  # (pieces of the query, pieces)
-            scores[has_pieces] = self.weights @ np.maximum.reduceat(near, starts[has_pieces], axis=1)
-        return scores.tolist()
+            nearest[:, has_pieces] = np.maximum.reduceat(near, starts[has_pieces], axis=1)
+        pairs = self.weights @ np.maximum(nearest[:, :-1], nearest[:, 1:])
+        return (self.weights @ nearest).tolist(), pairs.tolist()
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,27 +156,45 @@ def _cut(table: Table, text: str, language: str) -> _Cut:
     return _Cut(sentences, np.fromiter(chain.from_iterable(pieces), np.int64), list(map(len, pieces)))
 
 
-def best_of(text: str, spans: Sequence[Span], scores: Sequence[float], furniture: Sequence[Span] = ()) -> Choice | None:
+def best_of(
+    text: str, spans: Sequence[Span], scores: Sequence[float], pairs: Sequence[float], furniture: Sequence[Span] = ()
+) -> Choice | None:
     """Choose the sentence with the highest score, and the one after it if it leads on; None without sentences.
 
-    `furniture`: the parts of the text that only point elsewhere. A sentence in one of them costs, and so does a page
-    number.
+    `pairs`: the score of each sentence and the one after it together. A pair is chosen if it says more than any
+    sentence. `furniture`: the parts of the text that only point elsewhere. A sentence in one of them costs, and so does
+    a page number.
     """
-    if not spans:
-        return None
-    number, highest = 0, float("-inf")
-    for at in sorted(range(len(scores)), key=lambda at: -scores[at]):
-        if scores[at] <= highest:
+    runs = [(score, at, at + 1) for at, score in enumerate(scores)]
+    runs += [(score - SECOND_COSTS, at, at + 2) for at, score in enumerate(pairs)]
+    best, highest = (0.0, 0, 0), float("-inf")
+    for run in sorted(runs, key=lambda run: -run[0]):
+        score, first, stop = run
+        if score <= highest:
             break  # what furnishes a page only costs, so no further one can be better
-        first, last = spans[at]
-        is_furniture = any(start < last and first < stop for start, stop in furniture)
-        weighed = scores[at] - FURNITURE_COSTS * (is_furniture or _PAGE_NUMBER.match(text[first:last]) is not None)
+        if stop - first > 1 and not _goes_on(text, spans[first], spans[first + 1]):
+            continue
+        weighed = score - FURNITURE_COSTS * any(_is_furniture(text, span, furniture) for span in spans[first:stop])
         if weighed > highest:
-            number, highest = at, weighed
-    start, stop = spans[number]
-    if number + 1 < len(spans) and leads_on(text[start:stop]):
-        stop = spans[number + 1][1]
-    return Choice(start, stop, scores[number])
+            best, highest = run, weighed
+    score, first, stop = best
+    if first == stop:
+        return None
+    if stop - first == 1 and stop < len(spans) and leads_on(text[slice(*spans[first])]):
+        stop += 1
+    return Choice(spans[first][0], spans[stop - 1][1], score)
+
+
+def _goes_on(text: str, span: Span, following: Span) -> bool:
+    """Whether two sentences stand in one paragraph: no item of a list, no row, no heading."""
+    between = text[span[1] : following[0]]
+    return "\n\n" not in between and PAGE_BREAK not in between and _ENDED.search(text[slice(*span)]) is not None
+
+
+def _is_furniture(text: str, span: Span, furniture: Sequence[Span]) -> bool:
+    first, last = span
+    is_listed = any(start < last and first < stop for start, stop in furniture)
+    return is_listed or _PAGE_NUMBER.match(text[first:last]) is not None
 
 
 @lru_cache(1024)

@@ -48,6 +48,8 @@ class Reading:
     scores: Array
     """(sentences,), -1 to 1: how near each is to the query, as `engine.answers` scores them without the reader; -1 for
     all of a passage that was not read."""
+    pairs: Array
+    """(sentences - 1,): the same of each sentence and the one after it, taken together; -1 where a window ends."""
     relevance: float
     """A logit that the passage is about the query; -inf for a passage without words."""
     answers: float
@@ -189,8 +191,10 @@ class Reader:
 def _joined(spans: list[Span], windows: Sequence[Scores]) -> Reading:
     """Return what the windows of a passage say together."""
     if not windows:
-        return Reading(spans, np.full(len(spans), -1, np.float32), -np.inf, -np.inf)
+        none = np.full(len(spans), -1, np.float32)
+        return Reading(spans, none, none[1:], -np.inf, -np.inf)
     scores = np.concatenate([window.sentences for window in windows])
+    pairs = np.concatenate([np.append(window.pairs, np.float32(-1)) for window in windows])[:-1]
     relevance = max(window.relevance for window in windows)
     answers = reduce(np.logaddexp, [window.answers for window in windows])
-    return Reading(spans, scores, relevance, float(answers))
+    return Reading(spans, scores, pairs, relevance, float(answers))

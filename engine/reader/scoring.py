@@ -17,6 +17,8 @@ class Scores:
 
     sentences: Array
     """(sentences,), -1 to 1: the weighted mean over the query's tokens of the cosine with the nearest token there."""
+    pairs: Array
+    """(sentences - 1,): the same of each sentence and the one after it, taken together."""
     answers: float
     """The logit that some sentence answers."""
     relevance: float
@@ -33,6 +35,7 @@ def score(near: Array, weight: Array, starts: NDArray[np.int64], mix: Array, thr
     share = weight / max(float(weight.sum()), 0.1)
     nearest = np.maximum.reduceat(near, starts)  # (sentences, query length)
     sentences: Array = nearest @ share
+    pairs: Array = np.maximum(nearest[:-1], nearest[1:]) @ share
     answers = np.logaddexp.reduce(mix[0] * sentences) - mix[1] - threshold
     relevance = mix[0] * sentences.max() + mix[2] * (nearest.max(0) @ share)
-    return Scores(sentences, float(answers), float(relevance))
+    return Scores(sentences, pairs, float(answers), float(relevance))

@@ -39,6 +39,10 @@ class Reading(Protocol):
         """(sentences,), -1 to 1."""
 
     @property
+    def pairs(self) -> NDArray[np.float32]:
+        """(sentences - 1,): the same of each sentence and the one after it, taken together."""
+
+    @property
     def answers(self) -> float:
         """The logit that some sentence of the passage answers."""
 
@@ -82,7 +86,7 @@ def _outlines(indexes: Sequence[Index], best: Sequence[Answer]) -> dict[tuple[st
 def _passage(passage: PassageHit, reading: Reading, outline: Outline) -> PassageHit:
     """The passage at the sentence that the reader chose, with its probability."""
     furniture = outline.furniture_in(passage.start, passage.stop)
-    choice = best_of(passage.text, reading.sentences, reading.scores.tolist(), furniture)
+    choice = best_of(passage.text, reading.sentences, reading.scores.tolist(), reading.pairs.tolist(), furniture)
     if choice is None:
         return passage
     hit = placed((passage.start, passage.stop), passage.text, passage.score, outline, choice)

@@ -198,6 +198,14 @@ def test_explain_says_what_each_part_gave_and_where_the_line_is() -> None:
     assert "document         0.06  cosine 0.50" in shown
 
 
+def test_explain_names_the_scores_of_the_lit_sentence() -> None:
+    (hit,) = explained().hits
+    for probability, told in ((None, ""), (0.811, "; it answers with a probability of 0.81")):
+        best = replace(hit.passages[0], answer=0.62, probability=probability)
+        found = replace(explained(), hits=(replace(hit, passages=(best, *hit.passages[1:])),))
+        assert f"are 0.62 near to the query's (1: the same){told}." in to_text(found, 80, explain=True)
+
+
 def test_explain_says_when_a_hit_is_below_the_line_or_nothing_is_known() -> None:
     below = replace(REASON, beats=0.1)
     assert "chance, below the line: beats 10%" in to_text(explained(ChanceLevel.CHANCE, below), 80, explain=True)

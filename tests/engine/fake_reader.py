@@ -13,6 +13,7 @@ from longsearch.engine.sentences import Span, cut_sentences
 class Said:
     sentences: Sequence[Span]
     scores: NDArray[np.float32]
+    pairs: NDArray[np.float32]
     answers: float
 
 
@@ -24,4 +25,5 @@ class FakeReader:
 
     def read(self, query: str, passages: Sequence[tuple[str, str]]) -> list[Said]:
         cut = [cut_sentences(text, language) for text, language in passages]
-        return [Said(own, np.linspace(0, 1, len(own), dtype=np.float32), self.answers) for own in cut]
+        scores = [np.linspace(0, 1, len(own), dtype=np.float32) for own in cut]
+        return [Said(own, rising, rising[1:], self.answers) for own, rising in zip(cut, scores, strict=True)]

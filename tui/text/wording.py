@@ -181,7 +181,7 @@ def summary(results: SearchResults) -> str:
         return f"{counted(len(results.hits), 'document')} similar to {shown(results.similar_to)}"
     levels = Counter(hit.level for hit in results.hits)
     if likelihoods := [f"{levels[level]:,} {word}" for level, word in _LIKELIHOODS if levels[level]]:
-        return " · ".join(likelihoods)
+        return " · ".join([*likelihoods, f"{levels[None]:,} more"] if levels[None] else likelihoods)
     if not results.hits:
         return ""
     how = " listed" if not results.lit else " by words" if results.mode is SearchMode.WORDS else ""

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from longsearch.engine.answers.choosing import COMMON_WEIGHT, Asked, leads_on, overlapping
+from longsearch.engine.answers.choosing import COMMON_WEIGHT, SECOND_COSTS, Asked, leads_on, overlapping
 from longsearch.engine.answers.token_table import TokenTable
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.furniture import furniture_in
@@ -66,11 +67,14 @@ def test_the_sentence_with_the_rarest_words_of_the_question_is_chosen() -> None:
 def test_all_passages_together_get_the_score_that_each_word_by_word_gives(passages: list[str]) -> None:
     query, table = asked("a b ca", a=2.0, ca=1.0), WordTable()
     for text, choice in zip(passages, query.choose([(text, "en") for text in passages]), strict=True):
-        scores = {}
-        for start, stop in cut_sentences(text, "en"):
-            ids = table.tokenize(text[start:stop]).ids
-            scores[start, stop] = sum(
-                weight * max(float(vector @ row) for row in table.rows(ids))
+        scores, spans = {}, cut_sentences(text, "en")
+        for first, last in [*zip(spans, spans, strict=True), *pairwise(spans)]:
+            is_pair = first != last
+            if is_pair and ("\n\n" in text[first[1] : last[0]] or not text[: first[1]].endswith(".")):
+                continue
+            rows = [row for span in {first, last} for row in table.rows(table.tokenize(text[slice(*span)]).ids)]
+            scores[first[0], last[1]] = -SECOND_COSTS * is_pair + sum(
+                weight * max(float(vector @ row) for row in rows)
                 for weight, vector in zip(query.weights.tolist(), query.vectors, strict=True)
             )
         assert (choice is None) == (not scores)
@@ -107,6 +111,24 @@ def test_lines_of_contents_references_and_page_numbers_are_no_answers(line: str)
     (choice,) = asked().choose([(text, "en")], [[span for span, _ in furniture_in(text)]])
     assert choice is not None
     assert choice.start > 0
+
+
+def test_a_second_sentence_is_taken_if_it_says_enough_more() -> None:
+    text = "Bees starve in March. Sugar may then be fed. Nothing else helps."
+    (choice,) = asked("bees sugar fed", bees=3.0, sugar=3.0, fed=3.0).choose([(text, "en")])
+    assert choice is not None
+    assert text[choice.start : choice.stop] == "Bees starve in March. Sugar may then be fed."
+    (choice,) = asked("bees in march", bees=3.0, march=3.0).choose([(text, "en")])
+    assert choice is not None
+    assert text[choice.start : choice.stop] == "Bees starve in March."
+
+
+@pytest.mark.parametrize("between", ["\n\n", "\f"])
+def test_sentences_of_two_paragraphs_or_pages_are_not_taken_together(between: str) -> None:
+    text = f"Bees starve in March.{between}Sugar may then be fed."
+    (choice,) = asked("bees sugar fed", bees=3.0, sugar=3.0, fed=3.0).choose([(text, "en")])
+    assert choice is not None
+    assert text[choice.start : choice.stop] in ("Bees starve in March.", "Sugar may then be fed.")
 
 
 def test_a_heading_and_a_colon_bring_the_sentence_after_them() -> None:

@@ -14,9 +14,9 @@ from longsearch.engine.models.without_torch.query_weights import open_query_weig
 from longsearch.engine.reader import reading
 from longsearch.engine.reader.layers import HEAD_DIM, Layers, gelu
 from longsearch.engine.reader.reading import FILE, LONGEST_WINDOW, Reader, Reading
-from longsearch.engine.sentences import cut_sentences
+from longsearch.engine.sentences import Span, cut_sentences
 from longsearch.engine.training.reader.batches import Batch
-from longsearch.engine.training.reader.model import Bert, Late, Table
+from longsearch.engine.training.reader.model import Bert, Late, Scores, Table
 from longsearch.engine.training.reader.training import save
 
 BEES = (
@@ -58,18 +58,24 @@ def reader(twin: Late, tmp_path_factory: pytest.TempPathFactory) -> Reader:
 
 @torch.no_grad()
 def by_twin(twin: Late, query: str, passage: str) -> Reading:
-    """What torch says of a passage that is one window."""
-    tokenizer = TextTokenizer.load(bundled_model())
+    """What torch says of a passage that is one window; of two sentences together, what it says of them as one."""
     spans = cut_sentences(passage, "en")
+    whole = said_by_twin(twin, query, passage, spans)
+    as_one = [[*spans[:at], (spans[at][0], spans[at + 1][1]), *spans[at + 2 :]] for at in range(len(spans) - 1)]
+    pairs = [float(said_by_twin(twin, query, passage, own).sentences[0, at]) for at, own in enumerate(as_one)]
+    answers, relevance = float(whole.answers), float(whole.relevance)
+    return Reading(spans, whole.sentences[0].numpy(), np.array(pairs), relevance, answers)
+
+
+def said_by_twin(twin: Late, query: str, passage: str, spans: list[Span]) -> Scores:
+    tokenizer = TextTokenizer.load(bundled_model())
     tokens, asked = tokenizer.tokenize(passage), torch.from_numpy(tokenizer.tokenize(query).ids)[None]
     starts = np.array([start for start, _ in spans])
     sentence = torch.from_numpy(np.searchsorted(starts, tokens.starts, "right") - 1)[None]
     window, none = torch.from_numpy(tokens.ids)[None], torch.zeros(1, len(spans), dtype=torch.bool)
     one = torch.zeros(1, dtype=torch.int64)
     full, asked_full = torch.ones_like(window, dtype=torch.bool), torch.ones_like(asked, dtype=torch.bool)
-    scores = twin(Batch(one, asked, asked_full, window, full, sentence, len(spans), none, none, one, one > 0, one))
-    answers, relevance = float(scores.answers), float(scores.relevance)
-    return Reading(spans, scores.sentences[0].numpy(), relevance, answers)
+    return twin(Batch(one, asked, asked_full, window, full, sentence, len(spans), none, none, one, one > 0, one))
 
 
 @pytest.mark.parametrize("query", ["when should bees be fed sugar", "harbour"])
@@ -79,6 +85,7 @@ def test_the_reader_agrees_with_its_twin_in_torch(reader: Reader, twin: Late, qu
         assert read.sentences == right.sentences
         logits = read.scores * float(twin.mix[0].detach())
         np.testing.assert_allclose(logits, right.scores, atol=1e-4)
+        np.testing.assert_allclose(read.pairs * float(twin.mix[0].detach()), right.pairs, atol=1e-4)
         np.testing.assert_allclose((read.relevance, read.answers), (right.relevance, right.answers), atol=1e-4)
 
 
@@ -108,7 +115,7 @@ def test_a_long_passage_is_read_in_windows_that_hold_all_its_sentences(reader: R
     sentence = "The pilot of ship number {} spoke of the weather, the tide and the price of herring. "
     passage = "".join(sentence.format(n) for n in range(40))
     (whole,) = reader.read("which ship was late", [(passage, "en")])
-    assert len(whole.scores) == len(whole.sentences) == 40
+    assert len(whole.scores) == len(whole.sentences) == len(whole.pairs) + 1 == 40
     windows = reader._windows(passage, whole.sentences)
     assert len(windows) > 1 and all(len(window.ids) <= LONGEST_WINDOW for window in windows)
     assert sum(len(window.ids) for window in windows) == len(TextTokenizer.load(bundled_model()).tokenize(passage))
@@ -116,6 +123,10 @@ def test_a_long_passage_is_read_in_windows_that_hold_all_its_sentences(reader: R
     (alone,) = reader.read("which ship was late", [(first, "en")])
     np.testing.assert_allclose(whole.scores[: len(alone.scores)], alone.scores, atol=1e-4)
     assert whole.answers > alone.answers
+    ends = np.cumsum([len(window.starts) for window in windows])[:-1] - 1
+    assert (
+        np.flatnonzero(whole.pairs == -1).tolist() == ends.tolist()
+    )  # no sentence is paired with one of another window
 
 
 def test_what_is_read_does_not_depend_on_what_was_read_before(reader: Reader, twin: Late, tmp_path: Path):
