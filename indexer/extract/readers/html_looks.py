@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
+from longsearch.indexer.extract.readers.mathml import MathLine
 from longsearch.indexer.extract.readers.numerals import numeral
 
 _HIDING = re.compile(
@@ -77,7 +78,7 @@ def _without_conditions(sheet: str) -> str:
 
 
 def shown_words(node: LexborNode) -> str | None:
-    """Return the words that a field of a form or a drawing shows; None if `node` is neither."""
+    """Return the words that a field of a form, a drawing or a formula shows; None if `node` is none of them."""
     attributes = node.attributes if node.tag == "input" else {}
     kind = (attributes.get("type") or "text").lower()
     match node.tag:
@@ -92,7 +93,29 @@ def shown_words(node: LexborNode) -> str | None:
             return "; ".join(option.text(strip=True) for option in chosen)
         case "svg":
             return " ".join(text.text(separator=" ", strip=True) for text in node.css("text"))
+        case "math":
+            return _formula(node)
     return None
+
+
+def _formula(root: LexborNode) -> str:
+    """Return a formula on one line. Not recursive: hostile pages nest 100,000 levels deep."""
+    line, node = MathLine(), root
+    while True:
+        if node.tag == "-text":
+            line.characters(node.text_content or "")
+        elif not (node.tag or "-").startswith("-"):
+            line.start(node.tag or "", node.attributes)
+            if node.child is not None:
+                node = node.child
+                continue
+            line.end()
+        while node.mem_id != root.mem_id and node.next is None and node.parent is not None:
+            node = node.parent
+            line.end()
+        if node.mem_id == root.mem_id or node.next is None:
+            return line.text
+        node = node.next
 
 
 class ListNumbers:

@@ -1,6 +1,6 @@
 """Writes a number as office programs number lists: 7, vii, G, seventh. Pure functions."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 _ROMAN = (
     (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"),
@@ -15,7 +15,7 @@ _UNITS, _TENS = _UNIT_NAMES.split(), _TEN_NAMES.split()
 _IRREGULAR = {"one": "first", "two": "second", "three": "third", "five": "fifth", "eight": "eighth", "nine": "ninth",
               "twelve": "twelfth"}  # fmt: skip
 _CHINESE = "〇一二三四五六七八九"
-_ALPHABETS = {
+_ALPHABETS: dict[str, Sequence[str]] = {
     "Letter": "abcdefghijklmnopqrstuvwxyz",
     "russian": "абвгдежзиклмнопрстуфхцчшщыэюя",
     "hebrew1": "אבגדהוזחטיכלמנסעפצקרשת",
@@ -24,6 +24,11 @@ _ALPHABETS = {
     "arabicAbjad": "أبجدهوزحطيكلمنسعفصقرشتثخذضظغ",
     "thaiLetters": "กขคงจฉชซฌญฎฏฐฑฒณดตถทธนบปผฝพฟภมยรลวศษสหฬอฮ",
     "aiueoFullWidth": "アイウエオカキクケコサシスセソタチツテトナニヌネノハヒフヘホマミムメモヤユヨラリルレロワヲン",
+    "aiueo": "ｱｲｳｴｵｶｷｸｹｺｻｼｽｾｿﾀﾁﾂﾃﾄﾅﾆﾇﾈﾉﾊﾋﾌﾍﾎﾏﾐﾑﾒﾓﾔﾕﾖﾗﾘﾙﾚﾛﾜｦﾝ",
+    "iroha": "ｲﾛﾊﾆﾎﾍﾄﾁﾘﾇﾙｦﾜｶﾖﾀﾚｿﾂﾈﾅﾗﾑｳヰﾉｵｸﾔﾏｹﾌｺｴﾃｱｻｷﾕﾒﾐｼヱﾋﾓｾｽ",
+    "chicago": "*†‡§",
+    "koreanLegal": ("하나", "둘", "셋", "넷", "다섯", "여섯", "일곱", "여덟", "아홉", "열"),
+    "ideographEnclosedCircle": "㊀㊁㊂㊃㊄㊅㊆㊇㊈㊉",
     "irohaFullWidth": "イロハニホヘトチリヌルヲワカヨタレソツネナラムウヰノオクヤマケフコエテアサキユメミシヱヒモセス",
     "ganada": "가나다라마바사아자차카타파하",
     "chosung": "ㄱㄴㄷㄹㅁㅂㅅㅇㅈㅊㅋㅌㅍㅎ",
@@ -80,7 +85,7 @@ def roman(number: int) -> str:
     return written
 
 
-def _repeated(number: int, letters: str) -> str:
+def _repeated(number: int, letters: Sequence[str]) -> str:
     """Return a, …, z, aa, bb, …, as Word counts."""
     n_times, place = divmod(number - 1, len(letters))
     return letters[place] * (n_times + 1)

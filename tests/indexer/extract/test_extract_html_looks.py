@@ -103,6 +103,25 @@ def test_formulas_are_read_once_and_quotations_have_their_marks() -> None:
 
 
 @pytest.mark.parametrize(
+    ("inner", "line"),
+    [
+        ("<mfrac><mrow><mi>a</mi><mo>+</mo><mn>1</mn></mrow><mn>2</mn></mfrac>", "(a+1)/2"),
+        ("<semantics><msup><mi>x</mi><mn>2</mn></msup><annotation>x^2</annotation></semantics>", "x^2"),
+        ("<munderover><mo>∑</mo><mi>i</mi><mi>n</mi></munderover><msqrt><mi>x</mi></msqrt>", "∑_i^n√(x)"),
+        ("<mroot><mi>x</mi><mn>3</mn></mroot><mover><mi>v</mi><mo>→</mo></mover>", "3√(x)v→"),
+        ("<mtable><mtr><mtd>a</mtd><mtd>b</mtd></mtr><mtr><mtd>c</mtd></mtr></mtable>", "a b; c"),
+        (
+            "<mi>f</mi><mo>&#x2061;</mo><mfenced><mi>x</mi><mi>y</mi></mfenced><mtext>if</mtext><mi>z</mi>",
+            "f(x,y) if z",
+        ),
+        ("<mrow>" * 5000 + "<mi>x</mi>", "x"),
+    ],
+)
+def test_a_formula_of_mathml_is_one_line(inner: str, line: str) -> None:
+    assert text_of(f"<p>Let <math>{inner}</math> be.</p>") == f"Let {line} be."
+
+
+@pytest.mark.parametrize(
     ("title", "source", "chosen"),
     [
         ("1887", "EPUB package", "1887"),

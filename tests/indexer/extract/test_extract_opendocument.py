@@ -72,6 +72,32 @@ def test_hidden_text_and_sections_are_left_out_and_unknown_elements_are_kept(ext
     assert extract(odf("text", body), "a.odt").document.text == "shown kept\n\nstray words"
 
 
+def test_fields_formulas_and_numbered_paragraphs_are_read_as_they_are_shown(extract: Extract) -> None:
+    controls = (
+        '<form:text form:id="c1" form:current-value="Eva"/><form:checkbox form:label="Sober" form:state="checked"/>'
+    )
+    fraction = "<m:math xmlns:m='m'><m:mfrac><m:mi>a</m:mi><m:mi>b</m:mi></m:mfrac></m:math>"
+    body = (
+        f"<office:forms xmlns:form='f'><form:form>{controls}</form:form></office:forms>"
+        '<text:h text:outline-level="1" text:is-list-header="true">Preface</text:h>'
+        '<text:h text:outline-level="1">Water</text:h>'
+        '<text:p>Name:<draw:control draw:control="c1"/> <text:hidden-text text:is-hidden="true">gone</text:hidden-text>'
+        f'<text:variable-set text:display="none">gone</text:variable-set>{fraction}</text:p>'
+        '<text:numbered-paragraph text:list-id="z" text:level="1" text:style-name="L"><text:p>one</text:p>'
+        "</text:numbered-paragraph>"
+        '<text:numbered-paragraph text:list-id="z" text:level="1" text:style-name="L"><text:p>two</text:p>'
+        "</text:numbered-paragraph>"
+    )
+    assert extract(odf("text", body), "a.odt").document.text.split("\n\n") == [
+        "Preface",
+        "I Water",
+        "Name: a/b",
+        "Eva",
+        "1. one\n2. two",
+        "☒ Sober",
+    ]
+
+
 def cell(text: str, attributes: str = "") -> str:
     return f"<table:table-cell {attributes}><text:p>{text}</text:p></table:table-cell>"
 

@@ -37,7 +37,9 @@ def test_rows_of_rtf_are_lines_whatever_their_cells_hold(extract: Extract) -> No
     rows = (
         rf"{head}\pard\intbl Norby\cell east\par side{{\footnote Note.}}\cell\row"
         rf"{below}\pard\intbl\cell west\cell\row\pard after\par"
+        r"\pard\intbl\itap2 in\nestcell ner\nestcell{\*\nesttableprops\trowd\nestrow}{\nonesttables\par gone}"
+        r"\intbl\itap1 outer\cell\row\pard end\par"
     )
     assert extract(f"{{\\rtf1 {rows}}}".encode(), "a.rtf").document.text == (
-        "Norby | east side\n\nFootnote 1: Note.\n\nNorby | west\n\nafter"
+        "Norby | east side\n\nFootnote 1: Note.\n\nNorby | west\n\nafter\n\nouter\nin | ner\n\nend"
     )

@@ -143,6 +143,8 @@ def test_a_list_can_take_its_levels_from_a_style_of_lists(tmp_path: Path) -> Non
         (2, "russianUpper", "Б"),
         (3, "ganada", "다"),
         (5, "decimalEnclosedCircle", "⑤"),
+        (6, "chicago", "††"),
+        (2, "aiueo", "ｲ"),
         (9, "a format of tomorrow", "9"),
         (0, "upperRoman", "0"),
     ],
@@ -163,6 +165,20 @@ def test_fields_show_their_results_and_not_their_instructions(tmp_path: Path) ->
     body = par(run("Dear ") + nested + run(" ") + f'<w:fldSimple w:instr="MERGEFIELD Name">{run("Abt")}</w:fldSimple>')
     body += par(run("See page ") + field("PAGEREF _x", run("12")) + run("."))
     assert text_of(tmp_path, body) == "Dear Mrs Abt\n\nSee page 12."
+
+
+def test_fields_that_store_no_result_show_what_word_makes_of_them(tmp_path: Path) -> None:
+    def made(instruction: str) -> str:
+        marks = [f'<w:r><w:fldChar w:fldCharType="{mark}"/></w:r>' for mark in ("begin", "end")]
+        return f"{marks[0]}<w:r><w:instrText> {instruction} </w:instrText></w:r>{marks[1]}"
+
+    body = par(made("AUTONUM") + run("Scope")) + par(made("AUTONUM") + run("Dues"))
+    body += par(made("AUTONUMLGL") + run("Port"), '<w:pStyle w:val="Heading1"/>')
+    body += par(made("AUTONUMLGL") + run("Pier")) + par(made("LISTNUM") + run("one"))
+    body += par(run("x = ") + made(r"EQ \f(a+1,\r(3,b)) \o\ac(c,d)"))
+    assert text_of(tmp_path, body).split("\n\n") == [
+        "1. Scope", "2. Dues", "1. Port", "1.1. Pier", "1) one", "x = (a+1)/(3√(b)) c d",
+    ]  # fmt: skip
 
 
 def test_boxes_to_be_ticked_and_lists_to_choose_from_show_their_state(tmp_path: Path) -> None:

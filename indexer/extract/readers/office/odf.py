@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.readers.archives import Archive
 from longsearch.indexer.extract.readers.decoding import read_bytes
+from longsearch.indexer.extract.readers.mathml import MathLine
 from longsearch.indexer.extract.readers.office.excel.reader import DAMAGED, DAMAGED_HINT
 from longsearch.indexer.extract.readers.office.odf_content import Content, Row
 from longsearch.indexer.extract.readers.office.odf_lists import Lists
@@ -126,21 +127,31 @@ class _Words:
     def __init__(self) -> None:
         self._words: list[str] = []
         self.is_chart = False
+        self._math: MathLine | None = None
         self._n_skipped = 0
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
         self.is_chart = self.is_chart or name == "chart"
-        if self._n_skipped or name == "annotation":
+        if self._math is not None or name == "math":
+            self._math = self._math or MathLine()
+            self._math.start(name, attributes)
+        elif self._n_skipped or name == "annotation":
             self._n_skipped += 1
 
     def end(self, name: str) -> None:
-        if self._n_skipped:
+        if self._math is not None:
+            if self._math.end():
+                self._words.append(self._math.text)
+                self._math = None
+        elif self._n_skipped:
             self._n_skipped -= 1
         elif name in ("p", "table-row"):
             self._words.append("\n" if name == "table-row" else " ")
 
     def characters(self, text: str) -> None:
-        if not self._n_skipped and not text.isspace():
+        if self._math is not None:
+            self._math.characters(text)
+        elif not self._n_skipped and not text.isspace():
             self._words.append(text)
 
     @property

@@ -7,13 +7,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from longsearch.indexer.extract.clean import one_line
+from longsearch.indexer.extract.readers.mathml import MathLine
 from longsearch.indexer.extract.readers.office.odf_lists import Lists
 from longsearch.indexer.extract.readers.office.word.flows import Block, marked
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 from longsearch.indexer.extract.wire.limits import MAX_TITLE_CHARACTERS
 
 _SKIPPED_NAMES = """
-tracked-changes table-of-content alphabetical-index-source forms desc binary-data ruby-text settings scripts
+tracked-changes table-of-content alphabetical-index-source desc binary-data ruby-text settings scripts
 note-citation sender-firstname hidden-text-declaration dde-connection-decls
 """
 _SKIPPED = frozenset(_SKIPPED_NAMES.split())
@@ -86,9 +87,15 @@ class Content:
         self._heads: list[str] = []
         self._path: list[str] = []
         self._is_hidden_slide = False
+        self._math: MathLine | None = None
+        self._controls: dict[str, str] = {}
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
         """An element begins."""
+        if self._math is not None or (name == "math" and not self._n_skipped):
+            self._math = self._math or MathLine()
+            self._math.start(name, attributes)
+            return
         self._lists.start(name, attributes)
         above = self._path[-1] if self._path else ""
         self._path.append(name)
@@ -113,6 +120,8 @@ class Content:
 
     def _hides(self, name: str, attributes: Mapping[str, str], above: str) -> bool:
         """Return whether an element is not shown: hidden text, a hidden row, a slide that is left out."""
+        if attributes.get("is-hidden") == "true" or (name == "variable-set" and attributes.get("display") == "none"):
+            return True
         if name in ("span", "p", "h"):
             return self._lists.hides_text(attributes.get("style-name", ""))
         if name in ("title", "annotation"):  # the description of a picture, the source of a formula
@@ -154,9 +163,22 @@ class Content:
                 self._is_hidden_slide = self._lists.hides_slide(attributes.get("style-name", ""))
             case "notes":
                 self._in_notes = True
+            case "control":
+                self._add_control(self._controls.pop(attributes.get("control", ""), ""))
+            case _ if name in _CONTROLS and "forms" in self._path:
+                identity = attributes.get("id") or f"field {len(self._controls)}"
+                self._controls[identity] = _CONTROLS[name](attributes)
+
+    def _add_control(self, words: str) -> None:
+        """Let what a field of a form shows follow the paragraph in which it stands."""
+        blocks = [Block(words, is_apart=True)] if words else []
+        self._beside.extend(blocks) if self._open else self._put(blocks)
 
     def end(self, name: str) -> None:
         """An element ends."""
+        if self._math is not None:
+            self._end_math(self._math)
+            return
         self._lists.end(name)
         self._name = ""
         if self._path:
@@ -168,9 +190,7 @@ class Content:
             case "p" | "h":
                 if self._open:
                     self._end_paragraph("".join(self._open.pop()).strip())
-            case "annotation" | "note":
-                self._end_beside()
-            case _ if name in _BOXES:
+            case _ if name in _BOXES or name in ("annotation", "note"):
                 self._end_beside()
             case _ if name in _HEADS:
                 self._end_head()
@@ -180,6 +200,11 @@ class Content:
                 self._in_notes = False
             case _:
                 self._end_part(name)
+
+    def _end_math(self, math: MathLine) -> None:
+        if math.end():
+            self._math = None
+            self._open[-1].append(math.text) if self._open else self._put((Block(math.text),) if math.text else ())
 
     def _end_part(self, name: str) -> None:
         match name:
@@ -196,7 +221,9 @@ class Content:
         """Text between tags: of the open paragraph, or what a comment says of itself."""
         if self._n_skipped:
             return
-        if self._name in _NO_TEXT and self._parts:
+        if self._math is not None:
+            self._math.characters(text)
+        elif self._name in _NO_TEXT and self._parts:
             part = self._parts[-1]
             if self._name == "creator":
                 part.author += text
@@ -213,6 +240,8 @@ class Content:
             self._end_paragraph("".join(self._open.pop()).strip())
         while self._parts:
             self._end_beside()
+        for words in self._controls.values():
+            self._add_control(words)
         while self._tables:
             self._tables[-1].end_cell()
             self._end_row(self._tables[-1])
@@ -263,6 +292,8 @@ class Content:
             elif self._tables and self._tables[-1].cell is not None:
                 cell = self._tables[-1].cell
                 cell.beside.append(block) if block.is_apart else cell.words.append(block.text)
+            elif self._tables and self._add_rows is not None:
+                self._tables[0].beside.append(block)
             elif self._slide is None:
                 self._add(block)
             elif self._frame == "title" and not self._in_notes:
@@ -292,6 +323,8 @@ class Content:
     def _end_table(self, table: "_Table") -> None:
         if self._add_rows is not None and not self._tables:
             self._add_rows(table.name, table.rows)
+            for block in table.beside:
+                self._add(block)
 
     def _end_slide(self) -> None:
         blocks, self._slide = self._slide or [], None
@@ -314,6 +347,8 @@ class _Table:
         self.name = name
         self.cell: _Cell | None = None
         self.rows: list[Row] = []
+        self.beside: list[Block] = []
+        """What stands on a sheet outside its cells."""
         self._number = 1
         self._n_repeated = 1
         self._cells: list[_Cell] = []
@@ -370,6 +405,24 @@ class _Table:
             for note in notes:
                 self.rows.append((self._number, [note]))
         self._number += self._n_repeated
+
+
+def _typed(attributes: Mapping[str, str]) -> str:
+    return attributes.get("current-value") or attributes.get("value", "")
+
+
+def _ticked(attributes: Mapping[str, str]) -> str:
+    state = attributes.get("current-state") or attributes.get("state") or attributes.get("current-selected")
+    return f"{'☒' if state in ('checked', 'true') else '☐'} {attributes.get('label', '')}".rstrip()
+
+
+_CONTROLS: dict[str, Callable[[Mapping[str, str]], str]] = {
+    **dict.fromkeys(("text", "textarea", "formatted-text", "number", "date", "time", "combobox"), _typed),
+    **dict.fromkeys(("checkbox", "radio"), _ticked),
+    **dict.fromkeys(("fixed-text", "frame"), lambda attributes: attributes.get("label", "")),
+    "option": lambda attributes: attributes.get("label", "") if attributes.get("current-selected") == "true" else "",
+}
+"""A field of a form -> what it shows. The words of buttons are left out."""
 
 
 def _number(text: str | None, default: int, n_digits: int = 4) -> int:

@@ -47,10 +47,29 @@ class Lists:
         self._hidden_texts: set[str] = set()
         self._quotations: set[str] = set()
         self._own_style = ""
-        self._n_lists = 0
+        self._n_lists = self._n_numbered = 0
+        self._is_bare_heading = False
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
         """An element begins."""
+        match name:
+            case "list":
+                self._begin_list(attributes)
+            case "list-item" | "list-header":
+                self._is_new_item, self._is_header = True, name == "list-header"
+                if self._ids and "start-value" in attributes:
+                    self._counts[self._ids[-1]].counts[len(self._open)] = _number(attributes["start-value"], 1) - 1
+            case "numbered-paragraph":
+                self._n_numbered = min(_number(attributes.get("level"), 1), 10)
+                for _ in range(self._n_numbered):
+                    self._begin_list(attributes)
+                self._is_new_item, self._is_header = True, False
+            case "h":
+                self._is_bare_heading = attributes.get("is-list-header") == "true"
+            case _:
+                self._start_style(name, attributes)
+
+    def _start_style(self, name: str, attributes: Mapping[str, str]) -> None:
         match name:
             case "list-style" | "outline-style":
                 self._style = _OUTLINE if name == "outline-style" else attributes.get("name", "")
@@ -65,12 +84,6 @@ class Lists:
                 self._hidden_texts.add(self._own_style)
             case "drawing-page-properties" if attributes.get("visibility") == "hidden":
                 self._hidden_slides.add(self._own_style)
-            case "list":
-                self._begin_list(attributes)
-            case "list-item" | "list-header":
-                self._is_new_item, self._is_header = True, name == "list-header"
-                if self._ids and "start-value" in attributes:
-                    self._counts[self._ids[-1]].counts[len(self._open)] = _number(attributes["start-value"], 1) - 1
 
     def _begin_style(self, attributes: Mapping[str, str]) -> None:
         self._own_style = attributes.get("name", "")
@@ -82,11 +95,15 @@ class Lists:
         style = attributes.get("style-name") or (self._open[-1] if self._open else "")
         identity = self._ids[-1] if self._ids else ""
         if not identity:
-            before = attributes.get("continue-list", "")
+            before = attributes.get("continue-list") or attributes.get("list-id", "")
             if attributes.get("continue-numbering") == "true":
                 before = next((key for key in reversed(self._counts) if self._counts[key].style == style), "")
             self._n_lists += 1
-            identity = before if before in self._counts else attributes.get("id") or f"list {self._n_lists}"
+            identity = (
+                before
+                if before in self._counts
+                else attributes.get("id") or attributes.get("list-id") or f"list {self._n_lists}"
+            )
         self._counts.setdefault(identity, _List(style))
         self._ids.append(identity)
         self._open.append(style)
@@ -98,6 +115,9 @@ class Lists:
             self._ids.pop()
         elif name in ("list-item", "list-header"):
             self._is_new_item = False
+        elif name == "numbered-paragraph":
+            for _ in range(min(self._n_numbered, len(self._open))):
+                self.end("list")
 
     def label(self, heading_level: int) -> str:
         """Count a paragraph, and return its label, `BULLET`, or "" if it has none."""
@@ -107,7 +127,9 @@ class Lists:
             self._is_new_item = False
             levels, counts = self._styles.get(self._open[-1], {}), self._counts[self._ids[-1]].counts
             return self._counted(levels, counts, len(self._open))
-        return self._counted(self._styles.get(_OUTLINE, {}), self._outline, heading_level) if heading_level else ""
+        if not heading_level or self._is_bare_heading:
+            return ""
+        return self._counted(self._styles.get(_OUTLINE, {}), self._outline, heading_level)
 
     @staticmethod
     def _counted(levels: dict[int, _Level], counts: dict[int, int], place: int) -> str:

@@ -135,8 +135,7 @@ class Content:
         if group.is_new:
             self._name(group, word)
         if group.is_skipped:
-            if group.name == "fonttbl":
-                self._describe_font(group, word, number)
+            self._skipped_word(group, word, number)
             return
         if word in _CHARACTERS:
             self._text(_CHARACTERS[word])
@@ -166,8 +165,13 @@ class Content:
         elif word in _OTHER_INFO:
             group.is_skipped = True
 
-    def _describe_font(self, group: _Group, word: str, number: int | None) -> None:
-        if word == "f":
+    def _skipped_word(self, group: _Group, word: str, number: int | None) -> None:
+        """Take what matters of a group without text: the fonts; a row in a cell, which ends among its properties."""
+        if group.name == "nesttableprops" and word == "nestrow":
+            self._end_nested_row(None)
+        elif group.name != "fonttbl":
+            return
+        elif word == "f":
             group.font = number or 0
         elif word == "fcharset" and number == 2:
             self._symbol_fonts[group.font] = "symbol"
@@ -247,6 +251,7 @@ class Content:
         flow.nested = []
 
     def _end_row(self, _: int | None) -> None:
+        self._end_nested_row(None)  # one that never ended
         flow = self._flows[-1]
         left = " ".join(" ".join((*flow.cell, "".join(flow.words))).split())
         flow.row += [left] if left else []

@@ -128,7 +128,8 @@ def _chosen(sections: tuple[list[Token], ...], value: float) -> tuple[list[Token
     if any(conditions):
         for place, condition in enumerate(conditions):
             if condition and _holds(condition, value):
-                return plain[place], value < 0 and place > 0
+                is_for_negatives = condition.startswith("<") and not _holds(condition, 0)
+                return plain[place], value < 0 and (place > 0 or is_for_negatives)
         rest = [place for place, condition in enumerate(conditions) if not condition]
         return plain[rest[0] if rest else -1], False
     numbers = [tokens for tokens in plain if ("at", "@") not in tokens] or plain

@@ -1,11 +1,13 @@
 """Reads the parts of a workbook that its sheets share: strings, formats of cells, names of sheets, authors."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from longsearch.indexer.extract.readers.office.excel.number_formats import BUILT_IN, GENERAL
 from longsearch.indexer.extract.readers.xml_events import is_on
 
+_ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _HIDDEN = frozenset({"hidden", "veryHidden"})
 
 
@@ -103,15 +105,7 @@ class Strings:
 
 def unescaped(text: str) -> str:
     """Return `text` with the characters that Excel writes as _x000D_."""
-    if "_x" not in text:
-        return text
-    parts = text.split("_x")
-    out = parts[0]
-    for part in parts[1:]:
-        code = part[:4]
-        is_code = len(part) > 4 and part[4] == "_" and all(character in "0123456789abcdefABCDEF" for character in code)
-        out += chr(int(code, 16)) + part[5:] if is_code else f"_x{part}"
-    return out
+    return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text) if "_x" in text else text
 
 
 class Persons:

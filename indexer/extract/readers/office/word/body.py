@@ -285,7 +285,9 @@ class Body:
         self._beside(marked("Text box", (Block(attributes.get("string", "")),)))
 
     def _mark_field(self, attributes: Mapping[str, str]) -> None:
-        made = self._fields.mark(attributes.get("fldCharType", ""))
+        paragraph = self._flows[-1].paragraph
+        level = self._definitions.styles.heading_level(paragraph.style) if paragraph else 0
+        made = self._fields.mark(attributes.get("fldCharType", ""), level)
         if made:
             self._write(made)
 

@@ -1,9 +1,25 @@
 """Follows Word's fields: an instruction, and the result that Word shows. Knows no paragraph."""
 
+import re
 import shlex
 from dataclasses import dataclass, field
 
+from longsearch.indexer.extract.readers.numerals import numeral
 from longsearch.indexer.extract.readers.office.word.symbols import symbol
+
+_BELOW_HEADINGS = 10
+_MAX_DEPTH = 10
+_PART_OF_EQUATION = re.compile(r"\\([a-zA-Z])\w*(?:\s*\\\w+)*\s*\(([^()\\]*)\)")
+_NUMBERS = {
+    "AUTONUM": (("{}. ", "decimal"),),
+    "AUTONUMLGL": (("{}. ", "decimal"),),
+    "AUTONUMOUT": (
+        ("{}. ", "upperRoman"), ("{}. ", "upperLetter"), ("{}. ", "decimal"), ("{}) ", "lowerLetter"),
+        ("({}) ", "decimal"), ("({}) ", "lowerLetter"), ("({}) ", "lowerRoman"),
+    ),
+    "LISTNUM": (("{}) ", "decimal"),),
+}  # fmt: skip
+"""Fields that number paragraphs -> how they write the number at each level of headings."""
 
 
 @dataclass(slots=True)
@@ -20,14 +36,18 @@ class Fields:
 
     def __init__(self) -> None:
         self._open: list[_Field] = []
+        self._counts: dict[str, dict[int, int]] = {}
 
     @property
     def hides(self) -> bool:
         """Whether what is read now is a result that serves as part of another field's instruction."""
         return any(not one.has_result for one in self._open[:-1])
 
-    def mark(self, kind: str) -> str:
-        """Follow a mark: "begin", "separate" or "end". Return the text of a field that stores none."""
+    def mark(self, kind: str, level: int = 0) -> str:
+        """Follow a mark: "begin", "separate" or "end". Return the text of a field that stores none.
+
+        `level` of the paragraph as a heading, from 1; 0 if it is none.
+        """
         if kind == "begin":
             self._open.append(_Field())
         elif kind == "separate" and self._open:
@@ -35,8 +55,22 @@ class Fields:
         elif kind == "end" and self._open:
             ended = self._open.pop()
             if not any(not one.has_result for one in self._open):
-                return _made(ended) if not ended.has_result else _box(ended)
+                return self._counted(ended, level) or _made(ended) if not ended.has_result else _box(ended)
         return ""
+
+    def _counted(self, ended: _Field, level: int) -> str:
+        """Return the number that a field gives its paragraph, which no file stores; "" if it gives none."""
+        name = "".join(ended.instruction).strip().partition(" ")[0].upper()
+        if name not in _NUMBERS:
+            return ""
+        place = level or _BELOW_HEADINGS
+        counts = {above: number for above, number in self._counts.get(name, {}).items() if above <= place}
+        counts[place] = counts.get(place, 0) + 1
+        self._counts[name] = counts
+        if name == "AUTONUMLGL":
+            return ".".join(str(counts[above]) for above in sorted(counts)) + ". "
+        pattern, kind = _NUMBERS[name][min(level or 1, len(_NUMBERS[name])) - 1]
+        return pattern.format(numeral(counts[place], kind))
 
     def instruct(self, text: str) -> None:
         """Take a piece of the innermost field's instruction."""
@@ -81,9 +115,30 @@ def _made(ended: _Field) -> str:
             return words[2].strip()
         case "SYMBOL" if len(words) > 1:
             return _symbol(words[1:])
+        case "EQ" if len(words) > 1:
+            return _equation(" ".join(words[1:]))
         case "QUOTE":
             return " ".join(_quoted("".join(ended.instruction)))
     return ""
+
+
+def _equation(instruction: str) -> str:
+    """Return a formula of the old field on a line: \\f(a,b) is a/b, \\r(3,x) a root, other parts stand as they are."""
+    for _ in range(_MAX_DEPTH):
+        simpler = _PART_OF_EQUATION.sub(_part_of_equation, instruction)
+        if simpler == instruction:
+            break
+        instruction = simpler
+    return instruction.translate({ord("{"): "(", ord("}"): ")"}).strip()
+
+
+def _part_of_equation(match: re.Match[str]) -> str:
+    arguments = [argument.strip() for argument in re.split("[,;]", match[2])]
+    if match[1].lower() == "f" and len(arguments) == 2:
+        return "/".join(part if part.isalnum() else f"{{{part}}}" for part in arguments)
+    if match[1].lower() == "r":
+        return (arguments[0] if len(arguments) > 1 else "") + f"√{{{arguments[-1]}}}"
+    return " ".join(arguments)
 
 
 def _symbol(words: list[str]) -> str:
