@@ -4,6 +4,7 @@ Every text of a document and every file name passes through `printable`: an agen
 and characters that nobody can see are a way to hide sentences from the person and show them to the model.
 """
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 from longsearch.app.agents.addresses import address
 from longsearch.app.agents.readable_folders import ReadableFolders
 from longsearch.app.daemon import daemon_control
+from longsearch.app.evidence.verifying import Verdict
 from longsearch.app.folders.listing import fingerprint_and_time
 from longsearch.app.paths import index_path, shown_path
 from longsearch.app.user_data.saved import NewPassage, SavedSearch
@@ -107,6 +109,22 @@ def from_quotation(one: Quotation, readable_folders: ReadableFolders, folder: Fo
         "similarity": round(one.similarity, 4),
         "verbatim": one.is_verbatim,
         "freshness": readable_folders.freshness(folder, path),
+    }
+
+
+def from_verdict(verdict: Verdict, by_root: Mapping[str, Folder]) -> Json:
+    """Return how a quotation of a draft stands in the documents."""
+    quoted, place = verdict.quoted, verdict.place
+    return {
+        "quotation": readable(quoted.text),
+        "line": quoted.line,
+        "status": verdict.status.value,
+        "cited": printable("; ".join(one.text for one in quoted.cited)) or None,
+        "document": address(by_root[place.root].name, _relative(place.path, by_root[place.root])) if place else None,
+        "place": printable(_named(place.path, place)) if place else None,
+        "text": readable(place.text) if place else None,
+        "differences": [[readable(one.draft), readable(one.document)] for one in verdict.differences],
+        **({"note": printable(verdict.note)} if verdict.note else {}),
     }
 
 

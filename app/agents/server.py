@@ -48,6 +48,7 @@ Passages = Annotated[int, Field(ge=1, le=5, description="Passages of each docume
 Tokens = Annotated[int, Field(ge=200, le=MAX_TOKENS, description="Size of the answer, about")]
 Cursor = Annotated[str, Field(max_length=200, description="`next_cursor` of the answer before")]
 Json = dict[str, Any]
+_SUFFIXES = {"markdown": ".md", "latex": ".tex", "org": ".org", "typst": ".typ"}
 
 
 def make_server(only: Sequence[str] = (), tools: Tools | None = None) -> "MCPServer":
@@ -59,7 +60,16 @@ def make_server(only: Sequence[str] = (), tools: Tools | None = None) -> "MCPSer
     server.readable = tools.readable
     reads = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
     asked = _Asked(tools)
-    for tool in (asked.search, asked.similar, asked.read, asked.outline, asked.where, asked.news, asked.status):
+    for tool in (
+        asked.search,
+        asked.similar,
+        asked.read,
+        asked.outline,
+        asked.where,
+        asked.verify,
+        asked.news,
+        asked.status,
+    ):
         server.add_tool(_answering(tool), annotations=reads, structured_output=False)
 
     def document(folder: str, path: str) -> str:
@@ -151,6 +161,17 @@ class _Asked:
     def where(self, quote: Quote, folder: FolderName = "", k: Number = 10, max_tokens: Tokens = DEFAULT_TOKENS) -> Json:
         """Find the document and page of a quotation, verbatim or with small changes. Use it to check a quote."""
         return self._tools.where(quote, folder, k, max_tokens)
+
+    def verify(
+        self,
+        draft: Annotated[str, Field(min_length=1, max_length=200_000, description="The text that quotes")],
+        folder: FolderName = "",
+        format: Literal["markdown", "latex", "org", "typst"] = "markdown",
+        max_tokens: Tokens = DEFAULT_TOKENS,
+        cursor: Cursor = "",
+    ) -> Json:
+        """Check every quotation of a draft: verbatim, changed (with the words), elsewhere than cited, or nowhere."""
+        return self._tools.verify(draft, folder, _SUFFIXES[format], max_tokens, cursor)
 
     def news(
         self,

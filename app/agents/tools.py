@@ -13,6 +13,7 @@ from longsearch.app.agents.addresses import address
 from longsearch.app.agents.answers import Json
 from longsearch.app.agents.readable_folders import ReadableFolders
 from longsearch.app.daemon import daemon_control
+from longsearch.app.evidence.verifying import verify
 from longsearch.app.search.python_door import query_vector
 from longsearch.app.search.query_vectors import VectorSource
 from longsearch.app.search.quoting import quotations
@@ -21,6 +22,7 @@ from longsearch.app.search.searching import Question, search
 from longsearch.app.search.similar import similar_to_document
 from longsearch.app.user_data.saved import SavedSearches
 from longsearch.engine import __version__
+from longsearch.engine.citing.drafts import quotations_in
 from longsearch.engine.printable import printable
 from longsearch.engine.types.results import Folder, SearchMode, SearchResults
 
@@ -102,6 +104,26 @@ class Tools:
         shown, rest = _fitting(found, max_tokens, lambda one: make(one, folder=by_root[one.root]))
         notes += [f"{len(found) - len(shown)} more places do not fit max_tokens"] if rest else []
         return {"quote": answers.readable(quote), "note": printable("; ".join(notes)), "places": shown}
+
+    def verify(
+        self, draft: str, folder: str = "", suffix: str = ".md", max_tokens: int = DEFAULT_TOKENS, cursor: str = ""
+    ) -> Json:
+        """Judge the quotations of a draft. Text comes from the caller alone: no file is opened."""
+        folders = self.readable.folders(folder)
+        by_root = {one.root: one for one in folders}
+        quoted = quotations_in(draft, suffix)
+        judged = [one for one in quoted if one.pieces]
+        question = repr(("verify", draft, folder, suffix))
+        first = budget.place_of(cursor, question, 1)[0] if cursor else 0
+        verdicts = verify(Scope(folders), judged[first : first + MAX_RESULTS], self._source)
+        shown, rest = _fitting(verdicts, max_tokens, lambda one: answers.from_verdict(one, by_root))
+        goes_on = rest or first + len(shown) < len(judged)
+        return {
+            "n_quotations": len(judged),
+            "too_short": len(quoted) - len(judged),
+            "quotations": shown,
+            "next_cursor": budget.cursor(question, first + len(shown)) if goes_on else None,
+        }
 
     def news(self, name: str = "", max_tokens: int = DEFAULT_TOKENS) -> Json:
         """List the new passages that answer the person's saved searches; the person alone marks them as seen."""

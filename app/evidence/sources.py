@@ -115,7 +115,9 @@ class Sources:
 
     @cached_property
     def _unread(self) -> list[str]:
-        """The files of the folders that no index holds yet, or that could not be read."""
+        """The files of the folders that no index holds yet, or that could not be read; [] for an agent."""
+        if self._folder is None:
+            return []
         with opened(self._scope) as found:
             read = {
                 str(Path(folder.root) / one.path)

@@ -4,19 +4,21 @@ import re
 from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cached_property
+from urllib.parse import unquote
 
 _YEAR = r"(?:1[5-9]\d\d|20\d\d)"
-_NAME = r"[^\W\d_][\w'’-]*"
+_NAME = r"[^\W\d_][\w'’-]{0,60}"
 _CITED = re.compile(
-    r"\[[^\]@\n]*@(?P<keys>[^\]\n]*)\]"
-    r"|(?<![\w@./])@(?P<bare>\w[\w:./-]*\w)"
-    r"|\\[a-zA-Z]*cite[a-zA-Z]*\*?(?:\[[^\]]*\])*\{(?P<tex>[^}]+)\}"
-    r"|#cite\(<(?P<typst>[^>\n]+)>"
-    r"|\]\((?P<link>[^)\s]+)\)"
-    rf"|\((?P<inside>[^()]*\b{_YEAR}[a-z]?\b[^()]*)\)"
-    rf"|(?P<said>{_NAME})(?: et al\.?| (?:and|und|et|y|e|en|&) {_NAME})?,? \((?P<when>{_YEAR})[a-z]?\b"
-    r"|\[\^(?P<note>[^\]\s]+)\](?!:)|\^\[(?P<inline>[^\]]+)\]|\\footnote\{(?P<foot>(?:[^{}]|\{[^{}]*\})*)\}"
-    r"|\[(?P<number>\d{1,3})(?:[,;:][^\]\n]*)?\]"
+    r"\[[^\]\[@\n]{0,300}@(?P<keys>[^\]\n]{0,500})\]"
+    r"|(?<![\w@./])@(?P<bare>\w(?:[\w:./-]{0,100}\w)?)"
+    r"|\\[a-zA-Z]{0,20}?cite[a-zA-Z]{0,20}\*?(?:\[[^\]]{0,300}\]){0,2}\{(?P<tex>[^}]{1,500})\}"
+    r"|#cite\(<(?P<typst>[^>\n]{1,100})>"
+    r"|\]\((?:<(?P<angled>[^>\n]{1,500})>|(?P<link>[^)\s]{1,500}))\)"
+    rf"|\((?P<inside>[^()]{{0,200}}\b{_YEAR}[a-z]?\b[^()]{{0,200}})\)"
+    rf"|(?<![\w'’-])(?P<said>{_NAME})(?: et al\.?| (?:and|und|et|y|e|en|&) {_NAME})?,? \((?P<when>{_YEAR})[a-z]?\b"
+    r"|\[\^(?P<note>[^\]\s]{1,50})\](?!:)|\^\[(?P<inline>[^\]]{1,500})\]"
+    r"|\\footnote\{(?P<foot>(?:[^{}]|\{[^{}]{0,200}\}){0,1000})\}"
+    r"|\[(?P<number>\d{1,3})(?:[,;:][^\]\n]{0,100})?\]"
 )
 _KEY_WITH_YEAR = re.compile(rf"^([^\W\d_]+)[^\d]{{0,3}}({_YEAR})")
 _IN_YEAR = re.compile(rf"\b{_YEAR}(?=[a-z]?\b)")
@@ -112,8 +114,8 @@ def _keys(found: re.Match[str]) -> list[str]:
     """Return the citation keys, or the file, that a citation names; [] if it names authors."""
     if found["keys"] or found["bare"]:
         return _AT.findall(f"@{found['keys'] or found['bare']}")
-    if found["link"]:
-        return [] if found["link"].startswith("#") else [found["link"]]
+    if link := found["angled"] or unquote(found["link"] or ""):
+        return [] if link.startswith("#") else [link]
     return [key.strip() for key in (found["tex"] or found["typst"] or "").split(",") if key.strip()]
 
 

@@ -268,6 +268,18 @@ def test_an_answer_stays_within_its_budget(home: Path) -> None:
     assert size(tools.where("word word word word word", max_tokens=300)["places"]) <= 320
 
 
+def test_the_quotations_of_a_draft_come_within_the_budget_and_go_on_by_cursor(tools: Tools) -> None:
+    draft = "“A violin has four strings.” " * 60 + "“The tide follows the sun.” and “the moon”"
+    seen, cursor = [], ""
+    while cursor is not None:
+        found = tools.verify(draft, max_tokens=1_000, cursor=cursor)
+        assert budget.n_tokens(found["quotations"]) <= 1_020
+        seen += [one["status"] for one in found["quotations"]]
+        cursor = found["next_cursor"]
+    assert (found["n_quotations"], found["too_short"]) == (61, 1)
+    assert seen == ["verbatim"] * 60 + ["changed"]
+
+
 @pytest.mark.parametrize("text", ["", "a b c", "ä" * 50, "漢字" * 40, "😀 " * 30])
 def test_a_text_is_cut_between_characters_and_within_the_budget(text: str) -> None:
     for max_tokens in (1, 5, 1_000):
@@ -289,6 +301,7 @@ def ask_everything(tools: Tools) -> list[Callable[[], object]]:
         lambda: tools.read(document),
         lambda: tools.outline(document),
         lambda: tools.where("The tide follows the moon"),
+        lambda: tools.verify("“The tide follows the moon.”"),
         lambda: tools.similar(document),
         tools.news,
         tools.status,

@@ -43,7 +43,7 @@ async def test_a_client_lists_searches_reads_and_cites_over_stdin_and_stdout(not
     )
     async with Client(command) as client:
         names = {tool.name for tool in (await client.list_tools()).tools}
-        assert names == {"search", "similar", "read", "outline", "where", "news", "status"}
+        assert names == {"search", "similar", "read", "outline", "where", "verify", "news", "status"}
         found = await client.call_tool("search", {"query": "tide moon", "mode": "words"})
         best = found.structured_content["results"][0]
         assert json.loads(found.content[0].text) == found.structured_content
@@ -53,6 +53,9 @@ async def test_a_client_lists_searches_reads_and_cites_over_stdin_and_stdout(not
         assert read.structured_content["text"] == TEXTS["tides.md"]
         quoted = await client.call_tool("where", {"quote": "tide follows the moon"})
         assert quoted.structured_content["places"][0]["verbatim"] is True
+        draft = {"draft": "He says ``the tide follows the sun''.", "format": "latex"}
+        judged = (await client.call_tool("verify", draft)).structured_content["quotations"]
+        assert judged[0]["status"] == "changed" and judged[0]["document"] == best["document"]
         listed = (await client.list_resources()).resources
         assert best["document"] in {resource.uri for resource in listed}
         resource = await client.read_resource(best["document"])
