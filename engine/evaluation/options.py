@@ -75,7 +75,7 @@ def parser() -> argparse.ArgumentParser:
     about = "Measure retrieval on sets with relevance judgements (BEIR format)."
     made = argparse.ArgumentParser(prog="longsearch eval", description=about)
     add = made.add_argument
-    sets = "folder, .tar.xz, or a generated task: passkey, needle, needle-4096"
+    sets = "folder, .tar.xz, or a generated task: passkey, needle, needle-own, needle-4096"
     add("datasets", nargs="+", metavar="DIR", help=sets)
     systems = f"systems to run: {', '.join(SYSTEMS)} (default all of these); and, with a longer context, {listing()}"
     add("--systems", nargs="+", metavar="NAME", help=systems)

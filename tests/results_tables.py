@@ -1,0 +1,90 @@
+"""Writes the tables of generated tasks in the pages, from results that are kept as data (docs/results/long.json).
+
+    python -m tests.results_tables FILE…    take results of `longsearch eval --json` into the data
+    python -m tests.results_tables          rewrite the tables of all pages
+
+A test fails while a page is stale. A table stands between two comments: `<!-- acc@1 of needle-own: 256 1024 -->` or
+`<!-- acc@1 by depth of needle-own-1024 -->`, and `<!-- end -->`. A figure is missing where nothing was measured.
+"""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+REPOSITORY = Path(__file__).parents[1]
+DATA = REPOSITORY / "docs" / "results" / "long.json"
+PAGES = ("README.md", "assets/model/README.md", "docs/evaluation.md", "docs/papers.md")
+ROWS = {
+    "meaning": "meaning",
+    "passages": "passages and their excerpts alone",
+    "document": "the document's own vector",
+    "hybrid": "hybrid",
+    "words": "words alone",
+    "bm25": "BM25 over passages of 120 words",
+}
+_FIFTHS = ("first fifth", "second", "third", "fourth", "last")
+_TABLE = re.compile(r"<!-- (acc@1 (?:of ([\w-]+): ([\d ]+)|by depth of ([\w-]+))) -->\n.*?<!-- end -->", re.DOTALL)
+
+Results = dict[str, dict[str, dict[str, float]]]
+"""Task, system, and of it: the share of queries whose first document is right, its interval, and the queries."""
+
+
+def kept() -> Results:
+    """Return the results that are kept as data."""
+    results: Results = json.loads(DATA.read_text("utf-8"))["results"]
+    return results
+
+
+def rewritten(page: str, results: Results) -> str:
+    """Return the page with its tables made anew."""
+
+    def table(place: re.Match[str]) -> str:
+        if place[4]:
+            tasks = [f"{place[4]}-fifth-{fifth}" for fifth in range(1, 6)]
+            head = [f"Acc@1 in {place[4]}, the fact in the", *_FIFTHS]
+        else:
+            lengths = place[3].split()
+            tasks = [f"{place[2]}-{length}" for length in lengths]
+            head = [f"Acc@1 in {place[2]} of so many tokens", *(f"{int(length):,}" for length in lengths)]
+        rows = [head, ["---"] * len(head), ["queries", *(_cell(results, task, "n_queries") for task in tasks)]]
+        for system, name in ROWS.items():
+            if any(system in results.get(task, {}) for task in tasks):
+                rows.append([name, *(_cell(results, task, system) for task in tasks)])
+        return "\n".join([f"<!-- {place[1]} -->", *(f"| {' | '.join(row)} |" for row in rows), "<!-- end -->"])
+
+    return _TABLE.sub(table, page)
+
+
+def percent(results: Results, task: str, system: str) -> str:
+    """Return Acc@1 in per cent, as the pages write it."""
+    return f"{100 * results[task][system]['acc@1']:.0f}"
+
+
+def _cell(results: Results, task: str, system: str) -> str:
+    found = results.get(task, {})
+    if system == "n_queries":
+        return f"{next(iter(found.values()))['n_queries']:.0f}" if found else ""
+    return percent(results, task, system) if system in found else ""
+
+
+def take(paths: list[str]) -> None:
+    """Take the results of these files into the data; those of the same task and system are replaced."""
+    data = json.loads(DATA.read_text("utf-8"))
+    for path in paths:
+        for record in json.loads(Path(path).read_text("utf-8"))["results"]:
+            accuracy = record["metrics"]["hit@1"]
+            figures = {"acc@1": accuracy["mean"], "low": accuracy["low"], "high": accuracy["high"]}
+            data["results"].setdefault(record["dataset"], {})[record["system"]] = {
+                **{name: round(value, 4) for name, value in figures.items()},
+                "n_queries": record["n_queries"],
+            }
+    DATA.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:]:
+        take(sys.argv[1:])
+    for name in PAGES:
+        page = REPOSITORY / name
+        page.write_text(rewritten(page.read_text("utf-8"), kept()), "utf-8")
