@@ -108,8 +108,8 @@ def add_think_option(parser: ArgumentParser) -> None:
         "--think",
         type=int,
         metavar="K",
-        help="let a generative model read each query on for K soft tokens (default: think in the config file, or as"
-        " trained)",
+        help="let a generative model, which neither bundled model is, read each query on for K soft tokens (default:"
+        " think in the config file, or as trained)",
     )
 
 
