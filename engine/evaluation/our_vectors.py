@@ -12,7 +12,7 @@ from longsearch.engine.evaluation.datasets import Dataset
 from longsearch.engine.evaluation.ranked_spans import Spans
 from longsearch.engine.evaluation.vector_cache import VectorCache
 from longsearch.engine.inference.encoder import Encoder
-from longsearch.engine.readouts.reading import Excerpts
+from longsearch.engine.readouts.parts import Excerpts
 from longsearch.engine.search.fusion import with_excerpt
 from longsearch.engine.widths import Width, as_decimals
 

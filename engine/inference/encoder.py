@@ -1,4 +1,4 @@
-"""Turns texts into unit vectors. All other code reaches the models through `Encoder`.
+"""Turns texts into unit vectors, by torch. `NumpyEncoder` does so for models like the bundled one without it.
 
 A document goes through the model in one streaming pass. The pass yields the vectors of passages as it goes, and the
 vector of the document at the end. Memory does not grow with the length of the document. A pass can stop anywhere and
@@ -6,7 +6,7 @@ resume later from a saved state.
 """
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
@@ -17,10 +17,11 @@ from longsearch.engine.arrays import Vectors
 from longsearch.engine.errors import ModelError
 from longsearch.engine.inference.cutter import PassageCutter
 from longsearch.engine.inference.device import Hardware, choose_hardware
+from longsearch.engine.inference.documents import DocumentReader
 from longsearch.engine.inference.query_encoder import tokenize_query
 from longsearch.engine.inference.registry import load_model, open_readout, with_steps
 from longsearch.engine.inference.slots import Document, read_documents, rows_that_fit
-from longsearch.engine.inference.tokens import TextTokenizer, TokenizedText
+from longsearch.engine.inference.tokens import TokenizedText
 from longsearch.engine.models.config import Mamba2Config, read_config
 from longsearch.engine.models.hub import locate
 from longsearch.engine.models.identity import fingerprint
@@ -31,8 +32,8 @@ from longsearch.engine.models.readout_config import ReadoutConfig, check_thinkin
 from longsearch.engine.models.recurrent import RecurrentModel
 from longsearch.engine.models.without_torch.heads import check_trained
 from longsearch.engine.platforms.buffers import keep_freed_memory
-from longsearch.engine.readouts.borders import Borders
-from longsearch.engine.readouts.reading import CollectedParts, DocumentEmbedding, EmbeddedPart, Readout
+from longsearch.engine.readouts.parts import EmbeddedPart
+from longsearch.engine.readouts.reading import Readout
 from longsearch.engine.readouts.saved_states import check_fits, from_bytes
 from longsearch.engine.types.documents import Passage
 
@@ -42,8 +43,8 @@ K = TypeVar("K")
 _VERTICAL_TOKENS = {"cpu": 2048, "cuda": 4096}
 
 
-class Encoder:
-    """A loaded model; safe to use from several threads at once."""
+class Encoder(DocumentReader):
+    """A loaded model, run by torch; safe to use from several threads at once."""
 
     def __init__(
         self,
@@ -68,7 +69,6 @@ class Encoder:
         """The readout itself, with its weights; `readout` is its configuration."""
         self.dim = reader.dim
         self.width = width
-        """The fraction of the heads that is run; in the narrowest layer, if layers differ."""
         self._narrower: dict[float, Encoder] = {}
 
     @classmethod
@@ -128,55 +128,6 @@ class Encoder:
             self._narrower[width] = Encoder(model, *given, width)
         return self._narrower[width]
 
-    def width_for(self, n_tokens_waiting: Callable[[], int]) -> float:
-        """Return the width for documents that begin now: always this encoder's. The app has a model that chooses."""
-        del n_tokens_waiting
-        return self.width
-
-    @property
-    def tokenizer(self) -> TextTokenizer:
-        """The model's tokenizer."""
-        return self.cutter.tokenizer
-
-    @property
-    def excerpt_weight(self) -> float:
-        """As in `ReadoutConfig`."""
-        return self.readout.excerpt_weight
-
-    def ensure_loaded(self) -> None:
-        """Do nothing: the weights of an `Encoder` are in memory."""
-
-    def tokenize(self, text: str) -> TokenizedText:
-        """As `PassageCutter.tokenize`."""
-        return self.cutter.tokenize(text)
-
-    def split(self, text: str) -> tuple[TokenizedText, list[Passage]]:
-        """As `PassageCutter.split`."""
-        return self.cutter.split(text)
-
-    def encode_document(self, text: str) -> DocumentEmbedding:
-        """Read a whole document in one streaming pass. Raises ValueError for a text without tokens."""
-        tokens, passages = self.split(text)
-        collected = CollectedParts(passages)
-        for part in self.stream(tokens, passages):
-            collected.add(part)
-        return collected.embedding(part)
-
-    def encode_documents(self, texts: Iterable[tuple[K, str]]) -> Iterator[tuple[K, DocumentEmbedding]]:
-        """Read many texts in batches; yield (key, embedding) of each in the order in which they finish."""
-        collected: dict[K, CollectedParts] = {}
-
-        def split() -> Iterator[tuple[K, TokenizedText, list[Passage], None]]:
-            for key, text in texts:
-                tokens, passages = self.split(text)
-                collected[key] = CollectedParts(passages)
-                yield key, tokens, passages, None
-
-        for key, part in self.stream_many(split()):
-            collected[key].add(part)
-            if part.is_last:
-                yield key, collected.pop(key).embedding(part)
-
     def encode_query(self, text: str, instruction: str | None = None, steps: int | None = None) -> Vectors:
         """Return the unit vector (dim,) of a query. Raises QueryError for a query without words.
 
@@ -195,11 +146,7 @@ class Encoder:
     def stream(
         self, tokens: TokenizedText, passages: list[Passage], saved_state: bytes | None = None
     ) -> Iterator[EmbeddedPart]:
-        """Yield the parts of one pass over a document, from `saved_state` on if there is one.
-
-        `tokens` and `passages` come from `split`. The last part holds the vector of the whole document. Raises
-        ValueError if there are no tokens, ModelError if the saved state is damaged or belongs to another document.
-        """
+        """See `DocumentReader`."""
         document = self._document(None, tokens, passages, saved_state)
         parts = read_documents(self.model, self.reader, [document], 1, self.vertical_size)
         return (part for _, part in parts)
@@ -207,12 +154,7 @@ class Encoder:
     def stream_many(
         self, documents: Iterable[tuple[K, TokenizedText, list[Passage], bytes | None]]
     ) -> Iterator[tuple[K, EmbeddedPart]]:
-        """Yield (key, part) of passes over many documents at once, given as (key, tokens, passages, saved_state).
-
-        Takes the next document whenever a row of the batch becomes free, so documents may finish in another order.
-        Memory depends neither on their number nor on their length. Raises the same errors as `stream`, when it takes
-        the document.
-        """
+        """See `DocumentReader`. Takes the next document whenever a row of the batch becomes free."""
         given = (self._document(*document) for document in documents)
         return read_documents(self.model, self.reader, given, *self.batch())
 
@@ -247,11 +189,7 @@ class Encoder:
         saved_state: bytes | None,
         n_instruction: int = 0,
     ) -> Document[K]:
-        if not len(tokens):
-            raise ValueError("a document without tokens has no vector")
-        spans = [(passage.start, passage.stop) for passage in passages]
-        excerpts = [self.cutter.excerpt_starts(tokens.text[start:stop]) for start, stop in spans]
-        borders = Borders.from_characters(tokens.starts, spans, excerpts, n_instruction)
+        borders = self.borders(tokens, passages, n_instruction)
         if saved_state is None:
             return Document(key, tokens.ids, borders)
         empty = self.model.initial_state()

@@ -39,7 +39,8 @@ class QueryEncoder:
         self.dim = len(weights.projection)
         self.width = width
         self._tokenizer = tokenizer
-        self._weights = weights
+        self.weights = weights
+        """Those of the whole model, at every width."""
         self._layers = weights.layers(width)
         self._narrower: dict[float, QueryEncoder] = {}
 
@@ -68,7 +69,7 @@ class QueryEncoder:
             return self
         if width not in self._narrower:
             check_trained(width, self.readout.widths)
-            given = (self._tokenizer, self.readout, self._weights, self.fingerprint)
+            given = (self._tokenizer, self.readout, self.weights, self.fingerprint)
             self._narrower[width] = QueryEncoder(*given, width)
         return self._narrower[width]
 
@@ -77,11 +78,11 @@ class QueryEncoder:
         if steps is not None:
             check_thinking(self.readout, steps)
         tokens, _ = tokenize_query(self._tokenizer, self.readout, text, instruction)
-        if tokens.ids.max() >= self._weights.vocabulary_size:
+        if tokens.ids.max() >= self.weights.vocabulary_size:
             raise ModelError("the tokenizer has more tokens than the model", "they are not from the same checkpoint")
-        embedded, token_weight = self._weights.rows(tokens.ids)
-        hidden = np.concatenate(read_slices(self._layers, embedded))
-        vector: Vectors = self._weights.projection @ (token_weight @ hidden)
+        embedded, token_weight = self.weights.rows(tokens.ids)
+        hidden, _ = read_slices(self._layers, embedded)
+        vector: Vectors = self.weights.projection @ (token_weight @ hidden)
         return vector / max(float(np.linalg.norm(vector)), 1e-12)
 
 

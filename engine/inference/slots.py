@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from longsearch.engine.models.recurrent import LayerState, RecurrentModel
 from longsearch.engine.readouts.borders import Borders
-from longsearch.engine.readouts.reading import EmbeddedPart, Finished, Reading, Readout, Slice
+from longsearch.engine.readouts.parts import EmbeddedPart
+from longsearch.engine.readouts.reading import Finished, Reading, Readout, Slice
 from longsearch.engine.readouts.saved_states import Ahead, PassState, to_bytes
 
 K = TypeVar("K")

@@ -12,7 +12,8 @@ from longsearch.engine.arrays import Vectors
 from longsearch.engine.errors import INCOMPLETE_MODEL, ModelError
 from longsearch.engine.models.config import ModelConfig
 from longsearch.engine.readouts.borders import Borders
-from longsearch.engine.readouts.reading import Excerpts, Finished, PlainReadout, Slice, unit
+from longsearch.engine.readouts.parts import Excerpts
+from longsearch.engine.readouts.reading import Finished, PlainReadout, Slice, unit
 from longsearch.engine.readouts.saved_states import PassState
 
 

@@ -1,9 +1,8 @@
-"""Saves a pass over a document as bytes. Loaded on another day, the pass resumes with the same result.
+"""Saves a pass over a document as bytes, with torch. Loaded on another day, the pass resumes with the same result.
 
 It can also resume in another document with the same beginning, such as a note to which text was added.
 """
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -17,8 +16,7 @@ from torch import Tensor
 from longsearch.engine.errors import ModelError
 from longsearch.engine.models.recurrent import LayerState
 from longsearch.engine.readouts.borders import Borders
-
-_HINT = "the document is read again from its start"
+from longsearch.engine.readouts.numpy_states import HINT, digest_of, is_within
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +44,7 @@ def to_bytes(state: PassState, ids: NDArray[np.int64], borders: Borders, ahead: 
     """
     tensors = state.model.tensors() | {f"sums.{i}": t for i, t in enumerate(state.sums)}
     tensors["done"] = torch.tensor([state.n_tokens_done, state.n_passages_done])
-    digest = _digest(ids, borders, state, ahead)
+    digest = digest_of(ids, borders, state.n_tokens_done, state.n_passages_done, ahead(state, ids, borders))
     tensors["read"] = torch.frombuffer(bytearray(digest), dtype=torch.uint8)
     return bytes(save({name: t.detach().cpu().clone().contiguous() for name, t in tensors.items()}))
 
@@ -60,7 +58,7 @@ def from_bytes(data: bytes, device: str, family: type[LayerState]) -> PassState:
         digest = bytes(tensors["read"].tolist())
         model = family.from_tensors(tensors)
     except (SafetensorError, KeyError, ValueError, TypeError, RuntimeError) as error:
-        raise ModelError(f"the saved state is damaged: {error}", _HINT) from error
+        raise ModelError(f"the saved state is damaged: {error}", HINT) from error
     return PassState(model, n_tokens, n_passages, sums, digest)
 
 
@@ -75,27 +73,10 @@ def check_fits(
     """
     shapes, expected = ({name: t.shape for name, t in s.tensors().items()} for s in (state.model, empty))
     n_tokens, n_passages = state.n_tokens_done, state.n_passages_done
-    within = 0 <= n_tokens <= len(ids) and 0 <= n_passages <= len(borders.passages)
     if (
         shapes != expected
         or len(state.sums) != n_sums
-        or not within
-        or (borders.passages[n_passages:, 1] < n_tokens).any()  # an unfinished passage ended later
-        or state.digest != _digest(ids, borders, state, ahead)
+        or not is_within(ids, borders, n_tokens, n_passages)
+        or state.digest != digest_of(ids, borders, n_tokens, n_passages, ahead(state, ids, borders))
     ):
-        raise ModelError("the saved state belongs to another model or another document", _HINT)
-
-
-def _digest(ids: NDArray[np.int64], borders: Borders, state: PassState, ahead: Ahead) -> bytes:
-    """Hash the tokens read, the finished excerpts and their passages, where the unfinished excerpt begins, and `ahead`.
-
-    If nothing is `ahead`, the hash is that of older versions, so that the states they saved stay valid.
-    """
-    n_tokens, n_passages = state.n_tokens_done, state.n_passages_done
-    done = borders.excerpts[:, 1] <= n_tokens
-    begun = borders.excerpts[~done, 0]
-    digest = hashlib.blake2b(digest_size=16)
-    read = (ids[:n_tokens], borders.excerpts[done].ravel(), borders.firsts[: n_passages + 1], begun[begun < n_tokens])
-    for numbers in (*read, *ahead(state, ids, borders)):
-        digest.update(len(numbers).to_bytes(8, "little") + numbers.astype("<i8").tobytes())
-    return digest.digest()
+        raise ModelError("the saved state belongs to another model or another document", HINT)

@@ -1,21 +1,25 @@
-"""A Mamba2 with MLPs in numpy. It reads a query without torch, which takes seconds to load.
+"""A Mamba2 with MLPs in numpy. It reads queries and documents without torch.
 
-Twin of `engine.models.mamba2`.
+Twin of `engine.models.mamba2`; `scan` is the exact twin of the fast `scan_factored`.
 
 Shapes, with the letters of the papers; there is no batch:
 
     hidden, u      (length, d_model)
     z              (length, d_inner)            d_inner = heads * head_dim
     xBC            (length, d_conv_channels)    x, B and C side by side
-    x, y           (length, heads, head_dim)
+    x, y           (length, d_inner); in `scan` (length, heads, head_dim)
     B, C           (length, d_state)
     dt             (length, heads)
+    conv           (d_conv - 1, d_conv_channels), the last inputs of the convolution
     ssm            (heads, head_dim, d_state), the state h of the recurrence
 
-All numbers are float32. Knows no files, text or vectors.
+All numbers are float32, but the operands of the matrix products may be int8. Sums and gates are computed in place: a
+third of the time is elementwise work, and new buffers would double it. Knows no files, text or vectors.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor, Future
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,80 +27,187 @@ from numpy.typing import NDArray
 from longsearch.engine.models.config import Mamba2Config
 
 Array = NDArray[np.float32]
-SLICE_TOKENS = 1024
-"""A longer query is read in slices of so many tokens, so its memory is that of one slice (10 MB)."""
+State = tuple[Array, Array]
+"""conv and ssm of one layer."""
+Product = Callable[[Array], Array]
+"""Maps (length, in) to a new array (length, out): x W^T + bias."""
+MakeProduct = Callable[[Array, Array], Product]
+"""Makes a product of the weights (out, in) and the bias (out,)."""
+CHUNK_TOKENS = 512
+"""So many tokens pass through all layers at once, and stay in the caches: 256 and 512 are as fast, 2,048 is slower."""
+MAX_LOG_DECAY = 120.0
+"""As in `engine.models.ops.ssd_factored`."""
+
+
+def float32_product(weight: Array, bias: Array) -> Product:
+    """Return the product in float32, by numpy's BLAS."""
+
+    def multiply(x: Array) -> Array:
+        y: Array = x @ weight.T
+        y += bias
+        return y
+
+    return multiply
 
 
 class Layer:
-    """One layer: mixer and MLP, each followed by a sum and a layer norm (`engine.models.mamba2.PostNormBlock`)."""
+    """One layer: mixer and MLP, each followed by a sum and a layer norm (`engine.models.mamba2.PostNormBlock`).
 
-    def __init__(self, config: Mamba2Config, weights: Mapping[str, Array]) -> None:
+    It keeps no state, so it is safe to use from several threads at once.
+    """
+
+    def __init__(
+        self, config: Mamba2Config, weights: Mapping[str, Array], product: MakeProduct = float32_product
+    ) -> None:
         """`config`: that of this layer, at its number of heads. `weights`: its tensors, by their names in the layer."""
         self._config = c = config
         self._weights = w = weights
         self._A = -np.exp(w["mixer.A_log"])
         self._D = np.repeat(w["mixer.D"], c.head_dim)  # (d_inner,)
-        self._taps = w["mixer.conv1d.weight"][:, 0].T  # (d_conv, channels)
-        self._conv = np.zeros((c.d_conv - 1, c.d_conv_channels), np.float32)  # no inputs before the first token
-        self._ssm = np.zeros((c.n_heads, c.head_dim, c.d_state), np.float32)
+        self._mean = np.full(c.d_model, 1 / c.d_model, np.float32)  # x @ mean is three times as fast as x.mean(1)
+        self._taps = np.ascontiguousarray(w["mixer.conv1d.weight"][:, 0].T)  # (d_conv, channels)
+        # the norm's weight and the sixth of hardswish are multiplied once into the matrices that follow them
+        self._in_proj = product(w["mixer.in_proj.weight"], w["mixer.in_proj.bias"])
+        self._out_proj = product(w["mixer.out_proj.weight"] * w["mixer.norm.weight"], w["mixer.out_proj.bias"])
+        self._up = product(w["mlp.up.weight"], w["mlp.up.bias"])
+        self._down = product(w["mlp.down.weight"] * np.float32(1 / 6), w["mlp.down.bias"])
 
-    def empty_state(self) -> tuple[Array, Array]:
-        """Return the state before the first token: the last inputs of the convolution, and h."""
-        return self._conv, self._ssm
+    def empty_state(self) -> State:
+        """Return the state before the first token: no inputs of the convolution, and h = 0."""
+        c = self._config
+        conv = np.zeros((c.d_conv - 1, c.d_conv_channels), np.float32)
+        return conv, np.zeros((c.n_heads, c.head_dim, c.d_state), np.float32)
 
-    def read(self, hidden: Array, state: tuple[Array, Array]) -> tuple[Array, tuple[Array, Array]]:
-        """Read a slice; return its hidden states and the next state."""
-        mixed, state = self._mix(hidden, state)
-        hidden = self._norm("mixer_norm", hidden + mixed)
-        up = self._linear("mlp.up", hidden)
-        up *= np.clip(up + 3, 0, 6) / 6  # hardswish
-        return self._norm("mlp_norm", hidden + self._linear("mlp.down", up)), state
+    def read(self, hidden: Array, take: Callable[[], State], give: Callable[[State], object]) -> Array:
+        """Read a slice; return its hidden states.
 
-    def _mix(self, u: Array, state: tuple[Array, Array]) -> tuple[Array, tuple[Array, Array]]:
+        `take` returns the state before it, and `give` receives the state after it, as soon as it is known: most of the
+        work needs neither, so the next slice can be read meanwhile.
+        """
+        mixed = self._mix(hidden, take, give)
+        mixed += hidden
+        hidden = self._norm("mixer_norm", mixed)
+        up = self._up(hidden)
+        gate = up + 3
+        up *= np.clip(gate, 0, 6, out=gate)  # six times hardswish
+        down = self._down(up)
+        down += hidden
+        return self._norm("mlp_norm", down)
+
+    def _mix(self, u: Array, take: Callable[[], State], give: Callable[[State], object]) -> Array:
         """As `engine.models.mamba2.Mamba2Mixer`, in the same five steps."""
         c, w = self._config, self._weights
         # 1. project u to z, xBC and dt
-        z, xBC, dt = np.split(self._linear("mixer.in_proj", u), (c.d_inner, c.d_inner + c.d_conv_channels), axis=1)
+        z, xBC, dt = np.split(self._in_proj(u), (c.d_inner, c.d_inner + c.d_conv_channels), axis=1)
         # 2. convolve x, B and C over the tokens
-        extended = np.concatenate((state[0], xBC))  # (d_conv - 1 + length, channels)
-        xBC = _silu(sum(tap * extended[k : k + len(u)] for k, tap in enumerate(self._taps)) + w["mixer.conv1d.bias"])
-        x, B, C = np.split(xBC, (c.d_inner, c.d_inner + c.d_state), axis=1)
+        conv, ssm = take()
+        extended = np.concatenate((conv, xBC))  # (d_conv - 1 + length, channels)
+        x, B, C = np.split(self._convolve(extended), (c.d_inner, c.d_inner + c.d_state), axis=1)
         # 3. make the steps dt positive
         dt = np.clip(np.logaddexp(dt + w["mixer.dt_bias"], 0), c.dt_min, c.dt_max).astype(np.float32)
         # 4. scan
-        y, ssm = scan(x.reshape(len(u), c.n_heads, c.head_dim), dt, self._A, B, C, state[1], c.block_size)
+        heads = x.reshape(len(u), c.n_heads, c.head_dim)
+        y, ssm = scan_factored(heads, dt, self._A, B, C, ssm, c.block_size)
+        give((extended[len(u) :].copy(), ssm))
         # 5. add D x, gate with z, normalise and project back to d_model
-        gated = (y.reshape(len(u), -1) + x * self._D) * _silu(z)
-        scale = np.sqrt(np.square(gated).mean(1, keepdims=True) + c.norm_eps)
-        mixed = self._linear("mixer.out_proj", gated / scale * w["mixer.norm.weight"])
-        return mixed, (extended[len(u) :], ssm)
+        gated = y.reshape(len(u), -1)
+        x *= self._D
+        gated += x
+        gated *= _silu(z)
+        gated /= _root_mean_square(gated, c.norm_eps)
+        return self._out_proj(gated)
 
-    def _linear(self, name: str, x: Array) -> Array:
-        product: Array = x @ self._weights[f"{name}.weight"].T
-        product += self._weights[f"{name}.bias"]
-        return product
+    def _convolve(self, extended: Array) -> Array:
+        """As `engine.models.ops.conv.convolve_torch`."""
+        *earlier, last = self._taps
+        length = len(extended) - len(earlier)
+        convolved: Array = extended[len(earlier) :] * last
+        tapped = np.empty_like(convolved)
+        for k, tap in enumerate(earlier):
+            convolved += np.multiply(extended[k : k + length], tap, out=tapped)
+        convolved += self._weights["mixer.conv1d.bias"]
+        return _silu(convolved)
 
     def _norm(self, name: str, x: Array) -> Array:
-        """A layer norm."""
-        centred = x - x.mean(1, keepdims=True)
-        centred /= np.sqrt(np.square(centred).mean(1, keepdims=True) + self._config.norm_eps)
-        normed: Array = centred * self._weights[f"{name}.weight"] + self._weights[f"{name}.bias"]
-        return normed
+        """A layer norm, which changes x."""
+        x -= (x @ self._mean)[:, None]
+        x /= _root_mean_square(x, self._config.norm_eps)
+        x *= self._weights[f"{name}.weight"]
+        x += self._weights[f"{name}.bias"]
+        return x
 
 
-def read_slices(layers: Sequence[Layer], embedded: Array) -> list[Array]:
-    """Read a whole query, given as the embeddings (length, d_model) of its tokens, from the empty state.
+def read_slices(
+    layers: Sequence[Layer], embedded: Array, states: Sequence[State] | None = None, threads: Executor | None = None
+) -> tuple[Array, list[State]]:
+    """Read a text, given as the embeddings (length, d_model) of its tokens, from `states`, or from the empty ones.
 
-    Returns its hidden states (length, d_model), slice by slice.
+    Returns its hidden states (length, d_model) and the states after it. With `threads`, a slice of the text enters a
+    layer as soon as the slice before it has left its state there.
     """
-    states = [layer.empty_state() for layer in layers]
-    slices = []
-    for start in range(0, len(embedded), SLICE_TOKENS):
-        hidden = embedded[start : start + SLICE_TOKENS]
-        for i, layer in enumerate(layers):
-            hidden, states[i] = layer.read(hidden, states[i])
-        slices.append(hidden)
-    return slices
+    starts = range(0, len(embedded), CHUNK_TOKENS)
+    first = list(states or (layer.empty_state() for layer in layers))
+    links: list[list[Future[State]]] = [[Future() for _ in layers] for _ in range(len(starts) + 1)]
+    for link, state in zip(links[0], first, strict=True):
+        link.set_result(state)
+
+    def read(number: int) -> Array:
+        hidden, after = embedded[starts[number] : starts[number] + CHUNK_TOKENS], links[number + 1]
+        try:
+            for layer, taken, given in zip(layers, links[number], after, strict=True):
+                hidden = layer.read(hidden, taken.result, given.set_result)
+        except BaseException as error:  # or the slices after this one would wait for ever
+            for link in after:
+                if not link.done():
+                    link.set_exception(error)
+            raise
+        return hidden
+
+    run = map if threads is None else threads.map  # slices start in order, so each waits only for one that has started
+    hidden = np.concatenate(list(run(read, range(len(starts)))))
+    return hidden, [link.result() for link in links[-1]]
+
+
+def scan_factored(
+    x: Array, dt: Array, A: Array, B: Array, C: Array, ssm: Array, block_size: int
+) -> tuple[Array, Array]:
+    """As `scan`, by the same factors as `engine.models.ops.ssd_factored`, for slices of any length."""
+    length, heads, head_dim = x.shape
+    Q = min(block_size, length)
+    dt_, x_, B_, C_ = (_blocks(t.reshape(length, -1), Q) for t in (dt, x, B, C))  # (blocks, Q, ...)
+    log_decay = (dt_ * A).cumsum(1)  # (blocks, Q, heads): a
+    reference = log_decay[:, -1:] / 2  # (blocks, 1, heads): r
+    if reference.min() < -MAX_LOG_DECAY / 2:
+        return scan(x, dt, A, B, C, ssm, block_size)
+    factor = np.exp(reference - log_decay) * dt_
+    scaled = (x_.reshape(-1, Q, heads, head_dim) * factor[..., None]).reshape(x_.shape)
+    scores = C_ @ B_.transpose(0, 2, 1)  # (blocks, Q, Q)
+    scores *= _causal(Q)
+    y = scores @ scaled  # (blocks, Q, d_inner)
+    added = scaled.transpose(0, 2, 1) @ B_  # (blocks, d_inner, d_state): then what enters each block
+    scales = np.repeat(np.exp(reference[:, 0]), head_dim, axis=1)[..., None]  # (blocks, d_inner, 1)
+    state = ssm.reshape(-1, ssm.shape[-1])
+    for block, scale in enumerate(scales):
+        entering = state * scale
+        state = added[block] + entering
+        state *= scale
+        added[block] = entering
+    y += C_ @ added.transpose(0, 2, 1)
+    y.reshape(-1, Q, heads, head_dim)[...] *= np.exp(log_decay - reference)[..., None]
+    return y.reshape(-1, heads, head_dim)[:length], state.reshape(ssm.shape)
+
+
+@cache
+def _causal(Q: int) -> Array:
+    """(Q, Q) ones where a token sees another one: itself, and those before it."""
+    return np.tri(Q, dtype=np.float32)
+
+
+def _blocks(t: Array, Q: int) -> Array:
+    """(length, ...) -> (blocks, Q, ...), padded with zeros: dt = 0 leaves the state as it is."""
+    if padding := -len(t) % Q:
+        t = np.concatenate((t, np.zeros((padding, t.shape[1]), np.float32)))
+    return np.ascontiguousarray(t).reshape(-1, Q, t.shape[1])
 
 
 def scan(x: Array, dt: Array, A: Array, B: Array, C: Array, ssm: Array, block_size: int) -> tuple[Array, Array]:
@@ -116,7 +227,19 @@ def scan(x: Array, dt: Array, A: Array, B: Array, C: Array, ssm: Array, block_si
     return y, ssm
 
 
+def _root_mean_square(x: Array, eps: float) -> Array:
+    """(length, 1) the root of the mean square of each row, with `eps` added under the root."""
+    square = np.einsum("ij,ij->i", x, x)[:, None]
+    square /= x.shape[1]
+    square += eps
+    root: Array = np.sqrt(square, out=square)
+    return root
+
+
 def _silu(x: Array) -> Array:
-    """x * sigmoid(x). By tanh, which never overflows."""
-    activated: Array = x * (np.tanh(x / 2) + 1) / 2
-    return activated
+    """x * sigmoid(x), as x / (1 + exp(-x)). Where exp is infinite, nothing is left of x."""
+    activated = np.negative(x)
+    with np.errstate(over="ignore"):
+        np.exp(activated, out=activated)
+    activated += 1
+    return np.divide(x, activated, out=activated)

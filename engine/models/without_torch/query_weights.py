@@ -1,6 +1,7 @@
-"""Reads the weights that a query needs, without torch: the layers at one width, and the rows of the query's tokens.
+"""Reads weights without torch: the layers at one width, and the rows of some tokens.
 
-The table of tokens is two thirds of the bundled model, and a query needs ten of its rows. Knows no text.
+The table of tokens is two thirds of the bundled model, and a query needs ten of its rows; a document needs the table.
+It may be stored in 8 bits (`engine.models.embedding`). Knows no text.
 """
 
 from collections.abc import Iterable
@@ -15,9 +16,10 @@ from longsearch.engine.errors import ModelError
 from longsearch.engine.models.config import Mamba2Config
 from longsearch.engine.models.weight_files import weight_files
 from longsearch.engine.models.without_torch.heads import at_heads, heads_of, kept_parts
-from longsearch.engine.models.without_torch.query_model import Array, Layer
+from longsearch.engine.models.without_torch.query_model import Array, Layer, MakeProduct, float32_product
 
 _TABLE, _TOKEN_WEIGHT, _PROJECTION = "embeddings.weight", "readout.token_log_weight", "readout.projection.weight"
+_SCALES = _TABLE + ".scale"
 _NUMPY_DTYPES = {"F16", "F32"}
 
 
@@ -30,27 +32,43 @@ class QueryWeights:
 
     def __init__(self, config: Mamba2Config, tensors: dict[str, Any]) -> None:
         """Call `open_query_weights`."""
-        self._config = config
+        self.config = config
         self._tensors = tensors
         self.projection: Array = self._whole(_PROJECTION)
         """(dim, d_model)"""
         self.vocabulary_size = config.vocab_size
         self._token_weight: Array = np.exp(self._whole(_TOKEN_WEIGHT))
+        self._scales: Array | None = self._whole(_SCALES) if _SCALES in tensors else None
+        self._table: NDArray[Any] | None = None
 
-    def layers(self, width: float) -> list[Layer]:
+    @property
+    def has_int8_table(self) -> bool:
+        """Whether the table of tokens is stored in 8 bits."""
+        return self._scales is not None
+
+    def load_table(self) -> None:
+        """Read the whole table of tokens, as it is stored: a document needs most of its rows."""
+        self._table = self._tensors[_TABLE][:]
+
+    def layers(self, width: float, product: MakeProduct = float32_product) -> list[Layer]:
         """Return the layers at `width`. Raises ModelError as `heads_of` does."""
-        heads = heads_of(self._config, width)
-        return [self._layer(i, n) for i, n in enumerate(heads)]
+        heads = heads_of(self.config, width)
+        return [self._layer(i, n, product) for i, n in enumerate(heads)]
 
     def rows(self, ids: NDArray[np.int64]) -> tuple[Array, Array]:
         """Return the embeddings (n, d_model) and the weights in the mean (n,) of the tokens `ids`."""
-        unique, where = np.unique(ids, return_inverse=True)
-        table = self._tensors[_TABLE]
-        rows = np.concatenate([table[i : i + 1] for i in unique.tolist()])
-        return rows.astype(np.float32)[where], self._token_weight[ids]
+        if self._table is not None:
+            rows = self._table[ids].astype(np.float32)
+        else:
+            unique, where = np.unique(ids, return_inverse=True)
+            table = self._tensors[_TABLE]
+            rows = np.concatenate([table[i : i + 1] for i in unique.tolist()]).astype(np.float32)[where]
+        if self._scales is not None:
+            rows *= self._scales[ids][:, None]
+        return rows, self._token_weight[ids]
 
-    def _layer(self, number: int, heads: int) -> Layer:
-        config = self._config
+    def _layer(self, number: int, heads: int, product: MakeProduct) -> Layer:
+        config = self.config
         prefix = f"layers.{number}."
         kept = {name: (dim, parts) for name, dim, parts in kept_parts(config, heads)} if heads < config.n_heads else {}
         weights = {}
@@ -63,7 +81,7 @@ class QueryWeights:
                 slices = [slice(start, start + length) for start, length in parts]
                 cut = [stored[part] if dim == 0 else stored[:, part] for part in slices]
                 weights[name] = np.concatenate(cut, axis=dim).astype(np.float32)
-        return Layer(at_heads(config, heads), weights)
+        return Layer(at_heads(config, heads), weights, product)
 
     def _whole(self, name: str) -> Array:
         whole: Array = self._tensors[name][:].astype(np.float32)
@@ -82,7 +100,11 @@ def open_query_weights(folder: Path, config: Mamba2Config) -> QueryWeights | Non
     shapes = {name: tuple(tensor.get_shape()) for name, tensor in tensors.items()}
     expected = _shapes(config)
     expected[_PROJECTION] = (shapes.get(_PROJECTION, (0,))[0], config.d_model)
-    if shapes != expected or not {tensor.get_dtype() for tensor in tensors.values()} <= _NUMPY_DTYPES:
+    dtypes = {name: tensor.get_dtype() for name, tensor in tensors.items()}
+    if dtypes.get(_TABLE) == "I8" and shapes.get(_SCALES) == (config.vocab_size,):
+        del dtypes[_TABLE]
+        expected[_SCALES] = (config.vocab_size,)
+    if shapes != expected or not set(dtypes.values()) <= _NUMPY_DTYPES:
         return None
     return QueryWeights(config, tensors)
 

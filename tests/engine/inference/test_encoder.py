@@ -15,7 +15,7 @@ from longsearch.engine.papers.causal2vec.readout import ContextualReadout
 from longsearch.engine.papers.gircse.readout import GenerativeReadout
 from longsearch.engine.passages import cut_excerpts
 from longsearch.engine.readouts.mean import MeanReadout
-from longsearch.engine.readouts.reading import DocumentEmbedding
+from longsearch.engine.readouts.parts import DocumentEmbedding
 from longsearch.engine.types.documents import Passage
 from tests.engine.algorithm_1 import generated_from_scratch
 from tests.engine.tiny_models import BUNDLED, PROSE, save_embedder

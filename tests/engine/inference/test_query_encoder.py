@@ -80,7 +80,7 @@ def test_a_query_read_in_slices_has_the_vector_of_the_whole(
     numpy_encoder: QueryEncoder, monkeypatch: pytest.MonkeyPatch, slice_tokens: int
 ) -> None:
     whole = numpy_encoder.encode_query(QUERIES[-1])
-    monkeypatch.setattr(query_model, "SLICE_TOKENS", slice_tokens)
+    monkeypatch.setattr(query_model, "CHUNK_TOKENS", slice_tokens)
     np.testing.assert_allclose(numpy_encoder.encode_query(QUERIES[-1]), whole, rtol=0, atol=1e-5)
 
 

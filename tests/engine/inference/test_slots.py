@@ -17,7 +17,7 @@ from longsearch.engine.inference.slots import slice_length
 from longsearch.engine.inference.tokens import TokenizedText
 from longsearch.engine.models.config import read_config
 from longsearch.engine.models.weights import load_mamba2
-from longsearch.engine.readouts.reading import DocumentEmbedding
+from longsearch.engine.readouts.parts import DocumentEmbedding
 from longsearch.engine.readouts.vertical import step_around_probes, step_probed
 from longsearch.engine.types.documents import Passage
 from tests.engine.tiny_models import PROSE, random_tensors, save_checkpoint, save_embedder, tiny_config

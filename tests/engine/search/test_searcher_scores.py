@@ -10,7 +10,7 @@ from longsearch.engine.evaluation.bm25_index import Bm25
 from longsearch.engine.evaluation.our_vectors import passage_scores, whole_excerpts
 from longsearch.engine.languages.detection import language_of
 from longsearch.engine.languages.document_words import indexed_names
-from longsearch.engine.readouts.reading import Excerpts
+from longsearch.engine.readouts.parts import Excerpts
 from longsearch.engine.search.fusion import in_document, words_in_document
 from longsearch.engine.store.store import Store
 from longsearch.engine.types.results import SearchMode
