@@ -1,6 +1,8 @@
 """What an index in SQLite answers: by its segments where it has them, else by FTS5 and sqlite-vec."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Concatenate, ParamSpec, TypeVar
 
 import apsw
 import numpy as np
@@ -13,12 +15,30 @@ from longsearch.engine.index.query_words import by_fts5, by_segments
 from longsearch.engine.store import dictionary, documents, keywords, vectors
 from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.segments.candidate_filter import CandidateFilter, places_among
-from longsearch.engine.store.segments.files import Segments
+from longsearch.engine.store.segments.files import DamagedSegmentError, Segments
 from longsearch.engine.store.segments.vector_search import VectorSearch, read
 from longsearch.engine.store.segments.word_parts import holding
 from longsearch.engine.store.vec0 import storage_chunks
 
+Parameters = ParamSpec("Parameters")
+Answer = TypeVar("Answer")
 _TABLES = {Kind.VECTORS: storage_chunks.PASSAGES, Kind.DOCUMENTS: storage_chunks.DOCUMENTS}
+
+
+def _sound(
+    ask: Callable[Concatenate["SqliteBackend", Parameters], Answer],
+) -> Callable[Concatenate["SqliteBackend", Parameters], Answer]:
+    """Have the slow twins answer where a segment turns out to be damaged, which is then made anew by the writer."""
+
+    @wraps(ask)
+    def asked(self: "SqliteBackend", /, *args: Parameters.args, **options: Parameters.kwargs) -> Answer:
+        try:
+            return ask(self, *args, **options)
+        except DamagedSegmentError:
+            self._segments.leave()
+            return ask(self, *args, **options)
+
+    return asked
 
 
 class SqliteBackend:
@@ -29,10 +49,12 @@ class SqliteBackend:
         self._db, self._dim = db, dim
         self._segments = Segments(db)
 
+    @_sound
     def words(self, asked: Lookup, n_documents: int) -> QueryWords:
         """See `IndexBackend`."""
         return by_segments(self._segments, asked, n_documents) or by_fts5(self._db, asked, n_documents)
 
+    @_sound
     def matching(self, match: str) -> NDArray[np.int64]:
         """See `IndexBackend`. Segments know who holds a word; FTS5 is asked for phrases, AND and NEAR."""
         asks_for_any = set(FORM.sub("", match)) <= set(" ()OR")
@@ -47,6 +69,7 @@ class SqliteBackend:
         """See `IndexBackend`."""
         return keywords.best(self._db, match, limit, allowed)
 
+    @_sound
     def nearest_passages(self, query: Vectors, k: int, allowed: CandidateFilter | None = None) -> Found:
         """See `VectorIndex`.
 
@@ -57,23 +80,23 @@ class SqliteBackend:
             return []
         vector = vectors.unit_vectors(np.atleast_2d(query), self._dim)[0]
         search = VectorSearch.open(self._segments, Kind.VECTORS, self._dim)
-        found = None if search is None else search.nearest(vector, min(k, vectors.K_MAX), allowed)
-        if found is not None:
-            return found
+        if search is not None:
+            return search.nearest(vector, min(k, vectors.K_MAX), allowed)
         ids = None if allowed is None else allowed.ids(self._db)
         return vectors.nearest_by_sqlite_vec(self._db, storage_chunks.PASSAGES, vector, k, ids)
 
+    @_sound
     def nearest_documents(self, query: Vectors, k: int, allowed: NDArray[np.int64] | None = None) -> Found:
         """See `VectorIndex`."""
         if not self._dim:
             return []
         vector = vectors.unit_vectors(np.atleast_2d(query), self._dim)[0]
         search = VectorSearch.open(self._segments, Kind.DOCUMENTS, self._dim) if allowed is None else None
-        found = None if search is None else search.nearest(vector, min(k, vectors.K_MAX))
-        if found is not None:
-            return found
+        if search is not None:
+            return search.nearest(vector, min(k, vectors.K_MAX))
         return vectors.nearest_by_sqlite_vec(self._db, storage_chunks.DOCUMENTS, vector, k, allowed)
 
+    @_sound
     def cosines(self, kind: Kind, ids: Sequence[int], query: Vectors) -> dict[int, float]:
         """See `VectorIndex`."""
         if not self._dim or not ids:
@@ -95,22 +118,27 @@ class SqliteBackend:
         """See `VectorIndex`."""
         return vectors.of_document(self._db, document_id)
 
+    @_sound
     def words_near(self, typed: str, most: int, least: int) -> dict[str, int]:
         """See `IndexBackend`."""
         return dictionary.words_near(self._segments, typed, most, least)
 
+    @_sound
     def words_like(self, pattern: str) -> list[str]:
         """See `IndexBackend`."""
         return dictionary.words_like(self._segments, pattern)
 
+    @_sound
     def terms_around(self, parts: Sequence[str]) -> dict[str, dict[str, int]]:
         """See `IndexBackend`."""
         return dictionary.terms_around(self._segments, parts)
 
+    @_sound
     def counts_of(self, stems: Sequence[str]) -> dict[str, int]:
         """See `IndexBackend`."""
         return dictionary.counts_of(self._segments, stems)
 
+    @_sound
     def documents_of(self, passage_ids: NDArray[np.int64]) -> NDArray[np.int64]:
         """See `IndexBackend`. To read 400 passages and 300 documents in tables took 2 ms among 100,000 passages.
 
@@ -126,6 +154,7 @@ class SqliteBackend:
             owners[left] = [document_of[id_] for id_ in passage_ids[left].tolist()]
         return owners
 
+    @_sound
     def lengths(self, document_ids: NDArray[np.int64]) -> NDArray[np.int64]:
         """See `IndexBackend`."""
         found = np.zeros(len(document_ids), np.int64)

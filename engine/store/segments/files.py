@@ -1,18 +1,27 @@
 """The file of a segment: named arrays, one after another, that are mapped into memory. Knows no word and no vector.
 
-The file begins with its length, then a header in JSON: the segment's token, which the index repeats, and the type,
-shape and place of each array. A file is written under another name and renamed when it is complete.
+The file begins with a header in JSON: the segment's token, which the index repeats, the type, shape and place of each
+array, and where the checksums of its blocks are. A file is written under another name and renamed when it is complete.
+
+A block is a row of a matrix (of at most 64 kB), or 4 kB of a vector. It is compared with its checksum when a process
+first reads it: the sum of its 64-bit words, each times an odd number of its own, modulo 2^64. Any change of one word
+changes it, and numpy compares 7 to 10 GB a second.
+
+Longer than 300 lines because the layout of the file, its writer, its reader and its checksums are one thing.
 """
 
 import json
+import math
 import mmap
 import os
 import secrets
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 from weakref import WeakKeyDictionary
 
 import apsw
@@ -25,7 +34,11 @@ from longsearch.engine.store.manifest import Kind, Manifest
 
 _MAGIC = b"longsearch segment 1\n"
 _HEADER_BYTES = 4096
+_BLOCK_BYTES = 4096
+FACTORS = np.arange(1, 8193, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15) | np.uint64(1)
+"""The odd numbers of the words of a block; a matrix whose rows are longer than these is taken for a vector."""
 _ALIGNMENT = 64
+_OWN = b', "own": '  # before the checksum of the header itself
 _OPEN_FILES = 64  # kept mapped by a process; an index has about ten, and a process may search several
 _KEPT_BYTES = 512 << 20
 _LET_GO = frozenset({"places", "counts", "rests"})  # a search reads a few long pieces of them, or a few rows
@@ -33,7 +46,7 @@ _STATUS = Path("/proc/self/statm")  # Linux: the pages of a process, of which th
 _maps: WeakKeyDictionary[mmap.mmap, list[tuple[int, int]]] = WeakKeyDictionary()
 """For each mapped segment the arrays that are let go: where each begins, and its length."""
 
-Arrays = Mapping[str, NDArray[Any]]
+Sums = NDArray[np.uint64]
 Shapes = Mapping[str, tuple[DTypeLike, tuple[int, ...]]]
 """For each array its type and shape."""
 
@@ -41,6 +54,65 @@ Shapes = Mapping[str, tuple[DTypeLike, tuple[int, ...]]]
 def path_of(index: Path, kind: str, token: str) -> Path:
     """The path of a segment of the index at `index`."""
     return index.with_name(f"{index.name}-{kind}-{token}")
+
+
+class DamagedSegmentError(ValueError):
+    """A block of a segment does not have its checksum. The file is deleted, so that the writer makes it anew."""
+
+
+@dataclass(slots=True, eq=False)
+class Arrays(Mapping[str, NDArray[Any]]):
+    """The arrays of one segment by name. An array that is asked for by its name is compared whole, once."""
+
+    path: Path
+    raw: Mapping[str, NDArray[Any]]
+    """The same arrays, of which nothing is compared: `compare_rows` does it for the rows that are used."""
+    sums: Mapping[str, Sums]
+    """For each array the checksum of each block; a segment of an older longsearch has none."""
+    unread: dict[str, NDArray[np.bool_]]
+    """For each array the blocks that nobody has read; without those that were read whole."""
+    is_damaged: bool = False
+    """Whether a block was found that does not have its checksum."""
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        if name in self.unread:
+            self.part(name, 0, len(self.raw[name]))
+            del self.unread[name]
+        return self.raw[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.raw)
+
+    def __len__(self) -> int:
+        return len(self.raw)
+
+    def part(self, name: str, start: int, stop: int) -> NDArray[Any]:
+        """What is from `start` to `stop` of a vector, of which only these blocks are compared; or a whole matrix.
+
+        Raises DamagedSegmentError.
+        """
+        found = self.raw[name]
+        if name in self.unread and start < stop:
+            a_block = _BLOCK_BYTES // found.itemsize
+            is_whole = stop - start == len(found)
+            first, end = (0, len(self.sums[name])) if is_whole else (start // a_block, -(-stop // a_block))
+            if self.unread[name][first:end].any():
+                sums = block_sums(found if is_whole else found[first * a_block : end * a_block])
+                if not np.array_equal(sums, self.sums[name][first:end]):
+                    self._tell(name)
+                self.unread[name][first:end] = False
+        return found[start:stop]
+
+    def compare_rows(self, name: str, places: NDArray[np.intp], sums: Sums) -> None:
+        """Compare `sums` (p,) of the rows at `places` of a matrix with their checksums. Raises DamagedSegmentError."""
+        if name in self.unread and not np.array_equal(sums, self.sums[name].take(places)):
+            self._tell(name)
+
+    def _tell(self, name: str) -> NoReturn:
+        self.is_damaged = True
+        with suppress(OSError):  # read-only, or mapped by Windows: whoever opens it finds it again
+            self.path.unlink(missing_ok=True)
+        raise DamagedSegmentError(f"{self.path.name}: {name} does not have its checksum")
 
 
 class Segments:
@@ -66,6 +138,10 @@ class Segments:
             self._opened[kind] = _opened(Path(self.db.filename), self.manifest(kind))
         return self._opened[kind]
 
+    def leave(self) -> None:
+        """Use no segment any more, as if all were missing: one turned out to be damaged."""
+        self._opened = dict.fromkeys(Kind)
+
 
 def _opened(index: Path, listed: Manifest) -> list[tuple[Arrays, NDArray[np.int64]]] | None:
     let_pages_go()
@@ -75,7 +151,7 @@ def _opened(index: Path, listed: Manifest) -> list[tuple[Arrays, NDArray[np.int6
         ]
     except (OSError, ValueError, KeyError):
         return None
-    return found or None
+    return None if any(arrays.is_damaged for arrays, _ in found) else found or None
 
 
 def let_pages_go(kept_bytes: int = _KEPT_BYTES) -> None:
@@ -130,14 +206,15 @@ def writing(index: Path, kind: str, shapes: Shapes) -> Iterator[tuple[str, Segme
     token = secrets.token_hex(8)
     path = path_of(index, kind, token)
     new = path.with_name(path.name + ".new")
-    header, places, size = _layout(token, shapes)
+    arrays, places, size = _layout(shapes)
     try:
         with os.fdopen(
             os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o600), "wb"
         ) as file:
-            file.write(header)
+            file.write(_header(token, size, arrays, {}))
             yield token, SegmentWriter(file, places)
             file.truncate(size)
+            _add_checksums(file, new, token, arrays, size)
             file.flush()
             os.fsync(file.fileno())
         new.replace(path)
@@ -153,27 +230,45 @@ def mapped(path: Path, token: str) -> Arrays:
     keep_freed_memory()  # a search among a million passages needs buffers of 20 MB
     with path.open("rb") as file:
         head = file.read(_HEADER_BYTES)
-        size = os.fstat(file.fileno()).st_size
         whole = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     if not head.startswith(_MAGIC) or len(head) < _HEADER_BYTES:
         raise ValueError(f"{path.name} is no segment")
-    header = json.loads(head[len(_MAGIC) :].rstrip(b"\0"))
-    if header["token"] != token or header["size"] != size:
+    content, _, own_checksum = head[len(_MAGIC) :].rstrip(b"\0").rpartition(_OWN)
+    header = json.loads(content + b"}" if content else own_checksum)
+    if ("checksums" in header or content) and own_checksum != b"%d}" % zlib.crc32(content):
+        raise ValueError(f"the header of {path.name} does not have its checksum")
+    if header["token"] != token or header["size"] != len(whole):
         raise ValueError(f"{path.name} is another segment, or incomplete")
     arrays = {
         name: np.frombuffer(whole, dtype, int(np.prod(shape, dtype=np.int64)), start).reshape(shape)
         for name, (dtype, shape, start) in header["arrays"].items()
     }
+    sums = {name: np.frombuffer(whole, np.uint64, n, start) for name, (n, start) in header.get("checksums", {}).items()}
     _maps[whole] = [
         (start - start % mmap.PAGESIZE, arrays[name].nbytes)  # madvise takes whole pages
         for name, (_, _, start) in header["arrays"].items()
         if name in _LET_GO and arrays[name].nbytes
     ]
-    return arrays
+    return Arrays(path, arrays, sums, {name: np.ones(len(own), np.bool_) for name, own in sums.items()})
 
 
-def _layout(token: str, shapes: Shapes) -> tuple[bytes, dict[str, tuple[np.dtype[Any], int, int]], int]:
-    """(header, for each array its type and where it begins and ends, size of the file)."""
+def _add_checksums(file: Any, path: Path, token: str, arrays: Mapping[str, Any], size: int) -> None:
+    """Write the checksums of all arrays behind them, and where they are into the header."""
+    file.flush()
+    places = {}
+    for name, array in mapped.__wrapped__(path, token).raw.items():
+        sums = block_sums(array)
+        start = -(-size // _ALIGNMENT) * _ALIGNMENT
+        file.seek(start)
+        size = start + file.write(sums.tobytes())
+        places[name] = len(sums), start
+    file.truncate(size)
+    file.seek(0)
+    file.write(_header(token, size, arrays, places))
+
+
+def _layout(shapes: Shapes) -> tuple[dict[str, Any], dict[str, tuple[np.dtype[Any], int, int]], int]:
+    """(arrays as in the header, for each its type and where it begins and ends, size of the file so far)."""
     arrays: dict[str, tuple[str, tuple[int, ...], int]] = {}
     places: dict[str, tuple[np.dtype[Any], int, int]] = {}
     end = _HEADER_BYTES
@@ -183,5 +278,25 @@ def _layout(token: str, shapes: Shapes) -> tuple[bytes, dict[str, tuple[np.dtype
         end = start + int(np.prod(shape, dtype=np.int64)) * kind.itemsize
         places[name] = kind, start, end
         arrays[name] = kind.str, tuple(map(int, shape)), start
-    header = _MAGIC + json.dumps({"token": token, "size": end, "arrays": arrays}).encode()
-    return header.ljust(_HEADER_BYTES, b"\0"), places, end
+    return arrays, places, end
+
+
+def _header(token: str, size: int, arrays: Mapping[str, Any], checksums: Mapping[str, tuple[int, int]]) -> bytes:
+    """The first bytes of the file; `checksums`: their number and place for each array."""
+    known = {"token": token, "size": size, "arrays": arrays, "checksums": checksums}
+    content = json.dumps(known).encode().removesuffix(b"}")
+    return (_MAGIC + content + _OWN + b"%d}" % zlib.crc32(content)).ljust(_HEADER_BYTES, b"\0")
+
+
+def block_sums(array: NDArray[Any]) -> Sums:
+    """The checksum of each block of an array."""
+    content = np.ascontiguousarray(array).view(np.uint8)
+    if array.ndim == 1 or content.shape[1] > FACTORS.nbytes:
+        content = content.reshape(-1)
+        whole = len(content) // _BLOCK_BYTES * _BLOCK_BYTES
+        rest = np.zeros((1 if whole < len(content) else 0, _BLOCK_BYTES), np.uint8)
+        rest[:, : len(content) - whole] = content[whole:]
+        return np.concatenate([block_sums(content[:whole].reshape(-1, _BLOCK_BYTES)), block_sums(rest)])
+    words = content.view(f"<u{math.gcd(content.shape[1], 8)}")
+    sums: Sums = words @ FACTORS[: words.shape[1]]
+    return sums

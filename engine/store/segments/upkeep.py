@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from longsearch.engine.store import manifest
 from longsearch.engine.store.manifest import Kind, Listed, Manifest
 from longsearch.engine.store.segments.candidate_filter import places_among
-from longsearch.engine.store.segments.files import Arrays, all_of, mapped, path_of
+from longsearch.engine.store.segments.files import Arrays, DamagedSegmentError, all_of, mapped, path_of
 from longsearch.engine.store.segments.vector_maker import VectorMaker
 from longsearch.engine.store.segments.word_maker import WordMaker
 
@@ -40,6 +40,9 @@ def refresh(db: apsw.Connection, index: Path, is_idle: bool = False) -> None:
     """
     for maker in _MAKERS:
         try:
+            _refresh(db, index, maker, is_idle)
+        except DamagedSegmentError as error:
+            log.warning("the segments of %s are made anew: %s", maker.kind, error)
             _refresh(db, index, maker, is_idle)
         except OSError as error:
             log.warning("no segment of %s was written: %s", maker.kind, error)
@@ -81,9 +84,12 @@ def _refresh(db: apsw.Connection, index: Path, maker: _Maker, is_idle: bool) -> 
 
 
 def _is_whole(index: Path, listed: Manifest) -> bool:
-    """Whether there are segments, and their files are there and complete."""
+    """Whether there are segments, and their files are there, complete and with checksums."""
     try:
-        return bool([mapped(path_of(index, listed.kind, one.token), one.token) for one in listed.segments])
+        paths = [path_of(index, listed.kind, one.token) for one in listed.segments]
+        found = [mapped(path, one.token) for path, one in zip(paths, listed.segments, strict=True)]
+        has_all = all(path.exists() for path in paths)  # whoever finds damage deletes a file, which may be mapped here
+        return bool(found) and has_all and all(one.sums and not one.is_damaged for one in found)
     except (OSError, ValueError, KeyError):
         return False
 

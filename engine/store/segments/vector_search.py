@@ -5,6 +5,7 @@ of the query's coordinates (`sign_scan`), then int8, then twice int8, which is a
 are approximate.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,7 +18,7 @@ from longsearch.engine.store import documents
 from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.segments import sign_scan
 from longsearch.engine.store.segments.candidate_filter import CandidateFilter, places_among
-from longsearch.engine.store.segments.files import Arrays, Segments
+from longsearch.engine.store.segments.files import FACTORS, Arrays, Segments
 from longsearch.engine.store.segments.postings import document_starts
 from longsearch.engine.store.segments.vector_maker import REST, TABLES
 from longsearch.engine.store.vec0 import storage_chunks
@@ -28,8 +29,6 @@ _LEAST_BY_WEIGHT, _SHARE_BY_WEIGHT = 6_000, 160
 """So many vectors, or one in so many, are compared in int8."""
 _BY_SIGNS = 4
 """Signs alone pick so many times as many, whose signs are then weighted."""
-_PROVED = 4  # of the nearest, compared with the index's own vectors
-_MAX_ERROR = 1e-3  # a larger difference between a cosine and the index's own means a damaged segment
 _ROWS_AT_ONCE = 128
 
 Scored = tuple[NDArray[np.int64], Vectors]
@@ -52,18 +51,16 @@ class VectorSearch:
     def open(cls, segments: Segments, kind: Kind, dim: int) -> "VectorSearch | None":
         """Open the segments of this kind; None if there are none, or if one is missing or damaged."""
         opened = segments.opened(kind)
-        if opened is None or any("codes" not in arrays or arrays["codes"].shape[1] != dim for arrays, _ in opened):
+        if opened is None or any(one.raw["codes"].shape[1] != dim for one, _ in opened):
             return None
         arrays, dead = zip(*opened, strict=True)
         return cls(segments.db, kind, arrays, dead, segments.manifest(kind).fresh)
 
-    def nearest(self, query: Vectors, k: int, allowed: CandidateFilter | None = None) -> list[tuple[int, float]] | None:
-        """The `k` nearest vectors as (id, cosine), highest first; None if a segment turns out to be damaged."""
+    def nearest(self, query: Vectors, k: int, allowed: CandidateFilter | None = None) -> list[tuple[int, float]]:
+        """The `k` nearest vectors as (id, cosine), highest first."""
         n = max(_LEAST_BY_WEIGHT, 4 * (k + RESCORED), sum(len(one["ids"]) for one in self.segments) // _SHARE_BY_WEIGHT)
         near = self._by_weighted_signs(query, self._by_signs(query, _BY_SIGNS * n, allowed), n)
         ids, scores = self._best_of(near, query, k)
-        if not self._is_proved(ids, scores, query):
-            return None
         fresh, fresh_scores = read(self.db, self.kind, self._allowed_fresh(allowed), query)
         ids, scores = np.concatenate([ids, fresh]), np.concatenate([scores, fresh_scores])
         order = np.lexsort((ids, -scores))[:k]
@@ -114,14 +111,6 @@ class VectorSearch:
             scores.append(_cosines(segment, kept, query, is_exact=True))
         return np.concatenate(ids), np.concatenate(scores)
 
-    def _is_proved(self, ids: NDArray[np.int64], scores: Vectors, query: Vectors) -> bool:
-        """Whether the index's own vectors give the highest of these cosines too."""
-        first = np.argsort(-scores, kind="stable")[:_PROVED]
-        proved, own = read(self.db, self.kind, ids[first], query)
-        own = own[np.argsort(proved)]
-        given = scores[first][np.argsort(ids[first])]
-        return len(own) == len(given) and bool(np.abs(own - given).max(initial=0) <= _MAX_ERROR)
-
     def _allowed_fresh(self, allowed: CandidateFilter | None) -> NDArray[np.int64]:
         if allowed is None or not len(self.fresh):
             return self.fresh
@@ -150,22 +139,26 @@ def _wanted_distances(
 
 def _cosines(segment: Arrays, places: NDArray[np.intp], query: Vectors, is_exact: bool = False) -> Vectors:
     """(p,): the cosines of these vectors by int8."""
-    found = _products(segment["codes"], places, query)
+    found = _products(segment, "codes", places, query)
     if is_exact:
-        found += _products(segment["rests"], places, query) / np.float32(REST)
+        found += _products(segment, "rests", places, query) / np.float32(REST)
     found *= segment["scales"][places]
     return found
 
 
-def _products(rows: NDArray[np.int8], places: NDArray[np.intp], query: Vectors) -> Vectors:
+def _products(segment: Arrays, name: str, places: NDArray[np.intp], query: Vectors) -> Vectors:
     """(p,): the scalar products of the rows at `places` with `query`. Both buffers fit a core's own cache."""
-    found = np.empty(len(places), np.float32)
+    rows = segment.raw[name]
+    found, sums = np.empty(len(places), np.float32), np.empty(len(places), np.uint64)
     codes = np.empty((_ROWS_AT_ONCE, len(query)), np.int8)
     floats = np.empty(codes.shape, np.float32)
+    words = codes.view(f"<u{math.gcd(len(query), 8)}")  # of which the checksum of a row is made
     for start in range(0, len(places), _ROWS_AT_ONCE):
         own = places[start : start + _ROWS_AT_ONCE]
         n = len(own)
         rows.take(own, axis=0, out=codes[:n], mode="clip")  # by default numpy copies `out`
+        np.matmul(words[:n], FACTORS[: words.shape[1]], out=sums[start : start + n])
         floats[:n] = codes[:n]
         np.matmul(floats[:n], query, out=found[start : start + n])
+    segment.compare_rows(name, places, sums)
     return found

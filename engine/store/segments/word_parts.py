@@ -194,23 +194,23 @@ def n_holding(segment: Arrays, term: bytes) -> int:
 
 def _of_word(segment: Arrays, tokens: tuple[bytes, ...]) -> tuple[Ints, Ints, int]:
     """(places, counts, number of documents) of a word."""
-    terms = _Terms(segment)
+    terms = _Terms(segment["terms"], segment["term_ends"])
     number = bisect_left(terms, tokens[0]) if tokens else len(terms)
     if number == len(terms) or terms[number] != tokens[0]:
-        return segment["places"][:0], segment["counts"][:0], 0
-    own = slice(*segment["posting_ends"][number : number + 2].tolist())
-    return segment["places"][own], segment["counts"][own], int(segment["n_documents"][number])
+        return segment.part("places", 0, 0), segment.part("counts", 0, 0), 0
+    own = segment["posting_ends"][number : number + 2].tolist()
+    return segment.part("places", *own), segment.part("counts", *own), int(segment["n_documents"][number])
 
 
 def _of_prefix(segment: Arrays, tokens: tuple[bytes, ...], dead_places: Ints) -> Held:
     """All words with this beginning, which stand side by side, as one."""
     if not tokens:
-        return Postings(segment["places"][:0], segment["counts"][:0], 0)
-    terms = _Terms(segment)
+        return Postings(segment.part("places", 0, 0), segment.part("counts", 0, 0), 0)
+    terms = _Terms(segment["terms"], segment["term_ends"])
     first = bisect_left(terms, tokens[0])
     last = bisect_left(terms, tokens[0] + b"\xff", first)  # UTF-8 has no such byte
-    own = slice(*segment["posting_ends"][[first, last]].tolist())
-    places, counts, n = segment["places"][own], segment["counts"][own], len(segment["ids"])
+    own = segment["posting_ends"][[first, last]].tolist()
+    places, counts, n = segment.part("places", *own), segment.part("counts", *own), len(segment["ids"])
     if last - first <= 1:
         return _living(places, counts, dead_places, segment["first_of"])
     if len(places) * _FEW < n:
@@ -226,15 +226,16 @@ def _of_prefix(segment: Arrays, tokens: tuple[bytes, ...], dead_places: Ints) ->
     return Counts.of(summed, segment["first_of"])
 
 
+@dataclass(frozen=True, slots=True)
 class _Terms(Sequence[bytes]):
     """The terms of a segment, to be bisected without reading all."""
 
-    def __init__(self, segment: Arrays) -> None:
-        self._whole, self._ends = segment["terms"], segment["term_ends"]
+    whole: NDArray[np.uint8]
+    ends: NDArray[np.int64]
 
     def __len__(self) -> int:
-        return len(self._ends) - 1
+        return len(self.ends) - 1
 
     def __getitem__(self, number: Any) -> Any:
-        start, stop = self._ends[number : number + 2].tolist()
-        return self._whole[start:stop].tobytes()
+        start, stop = self.ends[number : number + 2].tolist()
+        return self.whole[start:stop].tobytes()

@@ -18,7 +18,7 @@ from longsearch.engine.store import manifest, vectors
 from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.segments import files, sign_scan, upkeep, vector_search
 from longsearch.engine.store.segments.candidate_filter import CandidateFilter
-from longsearch.engine.store.segments.files import Segments
+from longsearch.engine.store.segments.files import DamagedSegmentError, Segments
 from longsearch.engine.store.segments.vector_maker import REST, quantized, signs
 from longsearch.engine.store.segments.vector_search import VectorSearch
 from longsearch.engine.store.store import Store
@@ -192,7 +192,18 @@ def test_a_missing_or_damaged_segment_does_not_change_the_answer(large_store: St
     check_agreement(large_store)
 
 
-def test_a_segment_with_wrong_estimates_is_not_used(large_store: Store) -> None:
+def test_wrong_vectors_in_a_segment_are_found_and_made_anew(large_store: Store) -> None:
+    path, query = _with_wrong_codes(large_store), np.full(DIM, DIM**-0.5, np.float32)
+    with large_store.reading() as db:
+        with pytest.raises(DamagedSegmentError, match="codes"):
+            by_segments(db, query, 5)
+        assert dict(SqliteBackend(db, len(query)).nearest_passages(query, 5)) == compare_all(large_store, query, 5)
+    assert not path.exists()
+    large_store.tidy()
+    check_agreement(large_store)
+
+
+def _with_wrong_codes(large_store: Store) -> Path:
     path = segment_files(large_store)[0]
     with large_store.reading() as db:
         listed = manifest.read(db, Kind.VECTORS).segments[0]
@@ -203,10 +214,7 @@ def test_a_segment_with_wrong_estimates_is_not_used(large_store: Store) -> None:
     files.mapped.cache_clear()
     path.unlink()
     path.write_bytes(content)
-    query = np.full(DIM, DIM**-0.5, np.float32)
-    with large_store.reading() as db:
-        assert by_segments(db, query, 5) is None
-        assert SqliteBackend(db, len(query)).nearest_passages(query, 5)
+    return path
 
 
 def test_a_full_disk_while_writing_segments_is_no_error(

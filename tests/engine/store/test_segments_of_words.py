@@ -290,6 +290,26 @@ def test_a_query_in_an_index_of_several_languages_is_answered_by_segments(
         assert len(words.best(10, None)) == 1
 
 
+def test_flipped_bits_of_postings_change_no_answer(store: Store) -> None:
+    for number in range(9):
+        write(store, f"{number}.md", [f"apple number {number}", "pear plum apple"])
+    store.tidy()
+    with store.reading() as db:
+        (listed, *_) = manifest.read(db, Kind.WORDS).segments
+        expected = SqliteBackend(db, 0).words(asked("apple"), 9).best(10, None)
+    path = files.path_of(store.path, Kind.WORDS, listed.token)
+    content, counts = path.read_bytes(), files.mapped(path, listed.token)["counts"]
+    at = content.index(counts.tobytes())
+    files.mapped.cache_clear()
+    path.unlink()
+    path.write_bytes(content[:at] + b"\1" * len(counts) + content[at + len(counts) :])
+    with store.reading() as db:
+        assert SqliteBackend(db, 0).words(asked("apple"), 9).best(10, None) == pytest.approx(expected)
+    assert not path.exists()
+    store.tidy()
+    check(store)
+
+
 @pytest.mark.parametrize("damage", ["missing", "cut", "other"])
 def test_a_missing_or_damaged_segment_of_words_is_left_to_fts5(store: Store, damage: str) -> None:
     for number in range(9):
