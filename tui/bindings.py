@@ -43,6 +43,8 @@ MAIN: list[BindingType] = [
         key_display="/",
         priority=True,
     ),
+    _hidden("main.narrow", "f", "narrow", "Narrow", "Only the results that also have these words or fields; Esc undoes it"),
+    _hidden("main.dates", "h", "dates", "Dates", "How many results there are of each year; show one year alone"),
     _hidden("main.explain", "x", "text('explain')", "Why", "Why this document has its score"),
     _hidden(
         "main.side_by_side",
@@ -86,6 +88,7 @@ LIST_MOVES: list[BindingType] = [
     _hidden("results.up", "k", "cursor_up", "Up"),
     _hidden("results.first", "g", "first", "First"),
     _hidden("results.last", "G", "last", "Last"),
+    _hidden("results.undo", "u", "screen.undo", "Undo", "Back to the question before, and to its document"),
     _hidden("results.unfold", "e", "unfold", "Unfold", "List the documents that say nearly the same as this one"),
 ]
 

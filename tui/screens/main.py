@@ -24,7 +24,9 @@ from longsearch.tui.graphics.terminal import BLOCKS, Graphics
 from longsearch.tui.painting import set_class_of
 from longsearch.tui.screens import user_data_calls
 from longsearch.tui.screens.reading_pane import ReadingPane
+from longsearch.tui.text.dates import by_date
 from longsearch.tui.text.display import shown
+from longsearch.tui.text.steps import Steps
 from longsearch.tui.widgets.key_line import KeyLine
 from longsearch.tui.widgets.query_bar import QueryBar
 from longsearch.tui.widgets.result_pane import ResultPane
@@ -59,6 +61,8 @@ class MainScreen(Screen[None]):
         self._user_data = user_data_calls.UserDataCalls(backend, self.in_view)
         self._left: InView | None = None
         """The view in which the app was last left, as long as its question is asked."""
+        self._steps = Steps()
+        """The questions that were sent."""
         self._enter_waits = False  # True if Enter was pressed before there were results to go to
         self._is_whole = False  # until all parts are mounted: what is typed before is asked then
 
@@ -97,6 +101,7 @@ class MainScreen(Screen[None]):
             self._enter_waits = True
             return
         self._user_data.note_question()
+        self._steps.note(self._bar.question)
         if self._calls.similar_to is not None:
             self._search()
         self._calls.search_now()
@@ -141,6 +146,7 @@ class MainScreen(Screen[None]):
         if event.hit is not self._result_pane.list.selected or results is None:
             return  # a newer answer has replaced the list that sent this message
         had_hit = self._text_pane.hit is not None
+        self._steps.see(self._bar.question, event.hit.path)
         self._text_pane.select(event.hit, event.words, event.is_chosen)
         self._text_pane.compare(results)
         self._text_pane.understood = results.understood
@@ -235,6 +241,8 @@ class MainScreen(Screen[None]):
         if action in ("query", "slash"):  # "/" is not in the footer while it is text, and finds in the text
             in_text = (self._text_pane.reader.pane, self._text_pane.prompt) if action == "slash" else ()
             return not self._bar.has_focus_within and self.focused not in in_text
+        if action in ("narrow", "dates"):  # similar documents have no query that more could be said to
+            return self._text_pane.hit is not None and self._calls.similar_to is None
         return self._text_pane.hit is not None if action in ("text", "similar") else True
 
     def action_back(self) -> None:
@@ -248,8 +256,41 @@ class MainScreen(Screen[None]):
             self._search()
             self._calls.search_now()
             self._result_pane.list.expect(document_id)
+        elif self._steps.is_narrowed(self._bar.question) and not self._bar.has_focus_within:
+            self.action_undo()
         else:
             self.action_query()
+
+    def action_undo(self) -> None:
+        """Ask the question before once more, and go to the document that was in view then."""
+        if (step := self._steps.back(self._bar.question)) is None:
+            self._status.say(error="there is no earlier step")
+            return
+        self._left = step
+        self._bar.put(step.question)
+
+    def action_narrow(self) -> None:
+        """Ask for words or fields, and show only the results that have them."""
+        from longsearch.tui.screens.dialogs import LineDialog
+
+        about = "Words that must be there, or fields such as type:pdf. Esc among the results undoes it."
+        self.app.push_screen(LineDialog("Only results with", "", about), self._narrow)
+
+    def action_dates(self) -> None:
+        """Show how many results there are of each year; narrow to the chosen one."""
+        from longsearch.tui.screens.picker import dates_picker
+
+        if counts := by_date(self._result_pane.list.hits):
+            self.app.push_screen(
+                dates_picker(counts), lambda at: self._narrow(f"date:{counts[at][0]}" if at is not None else None)
+            )
+        else:
+            self._status.say(error="no result has a date")
+
+    def _narrow(self, wanted: str | None) -> None:
+        question = self._bar.question
+        if wanted and question.query and self._calls.similar_to is None:
+            self._bar.put(self._steps.narrow(question, wanted))
 
     def _go_to_list(self) -> None:
         self._mark(False, "-reading")  # a list that is not displayed cannot take the focus

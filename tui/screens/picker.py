@@ -15,6 +15,7 @@ from textual.widgets.option_list import Option
 
 from longsearch.tui.backend.latest_only import attempt
 from longsearch.tui.text import styles
+from longsearch.tui.text.dates import bars
 from longsearch.tui.text.display import clip, shown
 from longsearch.tui.widgets.key_line import KeyLine
 
@@ -44,8 +45,13 @@ class PickerScreen(ModalScreen[int | None]):
         Binding("pageup", "page(-1)", "Page up", id="picker.page_up", show=False),
     ]
 
-    def __init__(self, title: str, lines: Sequence[Line], about: str, delete: Callable[[int], object]) -> None:
-        """`about` is a sentence below the list. `delete` deletes a line for good; it may block, and raise an error."""
+    def __init__(
+        self, title: str, lines: Sequence[Line], about: str, delete: Callable[[int], object] | None = None
+    ) -> None:
+        """`about` is a sentence below the list. `delete` deletes a line for good; it may block, and raise an error.
+
+        None: lines cannot be deleted.
+        """
         super().__init__()
         self._title, self._about, self._delete = title, about, delete
         self._lines = dict(enumerate(lines))
@@ -64,6 +70,10 @@ class PickerScreen(ModalScreen[int | None]):
         self.query_one(OptionList).can_focus = False
         self.query_one(Input).cursor_blink = False
         self.query_one(Input).focus()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer to delete only where that can be."""
+        return self._delete is not None if action == "delete" else True
 
     def on_resize(self) -> None:
         """Fit the lines to the new width."""
@@ -116,7 +126,7 @@ class PickerScreen(ModalScreen[int | None]):
     @work(exclusive=True, group="delete")
     async def action_delete(self) -> None:
         """Delete the line under the cursor."""
-        if (index := self._selected) is None:
+        if (index := self._selected) is None or self._delete is None:
             return
         _, error = await attempt(self._delete, index)
         if error:
@@ -127,6 +137,16 @@ class PickerScreen(ModalScreen[int | None]):
 
     def action_leave(self) -> None:
         self.dismiss(None)
+
+
+_BAR = 30
+"""Cells of the longest bar."""
+
+
+def dates_picker(counts: Sequence[tuple[str, int]]) -> PickerScreen:
+    """Return the picker for how many results there are of each date."""
+    about = "Enter shows the results of that time alone; Esc among them shows all again."
+    return PickerScreen("Results by date", [Line(bar) for bar in bars(counts, _BAR)], about)
 
 
 def _content(line: Line, width: int) -> Content:
