@@ -25,9 +25,10 @@ from longsearch.app.search.quoting import quote_in, where
 from longsearch.app.search.scope import Scope
 from longsearch.app.search.searching import Question, complete_query, headings_to_ask, search, shipped_reader
 from longsearch.app.search.similar import similar_to_document, similar_to_passage_at
+from longsearch.app.settings.reading import current
 from longsearch.app.viewing.passages import passage_map, passage_similarity
 from longsearch.app.viewing.printed_pages import PrintedPages
-from longsearch.app.viewing.viewer import open_in_viewer
+from longsearch.app.viewing.viewer import Target, open_in_viewer, run_action
 from longsearch.engine.amounts import counted
 from longsearch.engine.completions import Completion
 from longsearch.engine.errors import LongsearchError, NoIndexError, StoreError, in_words
@@ -199,10 +200,22 @@ class AppBackend:
 
     def open(self, path: str, page: int | None, text: str = "") -> Opened:
         """Open the file in the system's viewer. Raises LongsearchError for a file in a folder that is away."""
+        self._check_is_there(path)
+        return open_in_viewer(path, page, text)
+
+    def _check_is_there(self, path: str) -> None:
         for folder in self.folders():
             if folder.away and Path(path).is_relative_to(folder.root):
                 raise LongsearchError(f"{folder.name} is away: {folder.away}", "its text can be read here")
-        return open_in_viewer(path, page, text)
+
+    def actions(self) -> list[str]:
+        """Return the names of the person's own commands."""
+        return list(current().actions)
+
+    def act(self, name: str, path: str, page: int | None, text: str) -> Opened:
+        """Run one of the person's own commands on a place in a file."""
+        self._check_is_there(path)
+        return run_action(name, Target(path, page, text))
 
     def close(self) -> None:
         """End calls that wait for the daemon. The daemon goes on by itself, and nothing else is open between calls."""

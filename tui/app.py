@@ -107,6 +107,7 @@ class LongsearchApp(App[str]):
         self.preferences = preferences or Preferences()
         self._is_closing = False
         self._folders: list[Folder] = []
+        self._actions: list[str] = []
         self._next_root: str | None = None
         for theme in THEMES:
             self.register_theme(theme)
@@ -158,6 +159,9 @@ class LongsearchApp(App[str]):
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Yield the commands of the command palette: every action of the screen, and the other folders."""
         yield from palette_commands(self, screen, sound_keys(self.preferences.keys))
+        for name in self._actions if isinstance(screen, MainScreen) and screen.check_action("text", ()) else ():
+            act = partial(screen.action_text, "act", name)
+            yield SystemCommand(shown(name), "A command of your own, for this result (!)", act)
         can_change = isinstance(screen, MainScreen) and not self.is_web  # a window of a browser shows one app
         for folder in self._folders if can_change else ():
             about = f"Open this folder: {folder_lines([folder])[0][1]}"
@@ -183,6 +187,7 @@ class LongsearchApp(App[str]):
     @work
     async def _read_folders(self) -> None:
         self._folders = (await attempt(self._backend.user_data.folders))[0] or []
+        self._actions = (await attempt(self._backend.actions))[0] or []
 
     @work(exclusive=True, group="theme")
     async def _keep_theme(self, theme: Theme) -> None:

@@ -43,7 +43,8 @@ MAIN: list[BindingType] = [
         key_display="/",
         priority=True,
     ),
-    _hidden("main.narrow", "f", "narrow", "Narrow", "Only the results that also have these words or fields; Esc undoes it"),
+    _hidden("main.act", "exclamation_mark", "text('choose_action')", "Action", "A command of your own for this result"),
+    _hidden("main.narrow", "ampersand", "narrow", "Narrow", "Only the results with more words or fields; Esc undoes it"),
     _hidden("main.dates", "h", "dates", "Dates", "How many results there are of each year; show one year alone"),
     _hidden("main.explain", "x", "text('explain')", "Why", "Why this document has its score"),
     _hidden(
@@ -88,6 +89,13 @@ LIST_MOVES: list[BindingType] = [
     _hidden("results.up", "k", "cursor_up", "Up"),
     _hidden("results.first", "g", "first", "First"),
     _hidden("results.last", "G", "last", "Last"),
+    _hidden(
+        "results.mark",
+        "asterisk,shift+down",
+        "mark",
+        "Mark",
+        "Mark this result and go on: Open, Copy, Add to basket and actions then take all that are marked",
+    ),
     _hidden("results.undo", "u", "screen.undo", "Undo", "Back to the question before, and to its document"),
     _hidden("results.unfold", "e", "unfold", "Unfold", "List the documents that say nearly the same as this one"),
 ]

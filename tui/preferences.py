@@ -28,6 +28,9 @@ _KEY_NAMES |= {
     "plus": "+",
     "equals_sign": "=",
     "minus": "-",
+    "ampersand": "&",
+    "asterisk": "*",
+    "exclamation_mark": "!",
     "left_square_bracket": "[",
     "right_square_bracket": "]",
 }

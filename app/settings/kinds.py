@@ -131,6 +131,11 @@ def _adapters(value: Any) -> dict[str, tuple[str, ...]]:
     return {name: words if is_placed[name] else (*words, "{path}") for name, words in commands.items()}
 
 
+def _actions(value: Any) -> dict[str, tuple[str, ...]]:
+    """Return the command of each action, by the name that the person has given it."""
+    return {_string(name): _command(words) for name, words in _table(value).items()}
+
+
 def _table(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ValueError
@@ -169,6 +174,7 @@ PATH = Kind("an absolute path, or one that begins with ~", _path, _path)
 PATHS = Kind("absolute paths, or ones that begin with ~, in a list", _paths, _paths_of_text)
 KEYS = Kind('a table of keys, such as "main.open" = "o,f9"', _keys, _no_text, is_table=True)
 ADAPTERS = Kind('a table of commands, such as djvu = "djvutxt {path} -"', _adapters, _no_text, is_table=True)
+ACTIONS = Kind('a table of commands, such as note = "jrnl {text}"', _actions, _no_text, is_table=True)
 DTYPE = _one_of("auto", "float32", "bfloat16", "int8")
 FORM = _one_of("plain", "markdown", "pandoc", "latex", "org")
 GRAPHICS = _one_of("auto", "kitty", "iterm2", "sixel", "blocks")

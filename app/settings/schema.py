@@ -120,6 +120,11 @@ class Settings:
         kinds.ADAPTERS, {}, "none", 'djvu = "djvutxt {path} -"',
         "programs that read more formats: ending of the file's name, and the command that prints its text in UTF-8",
     )  # fmt: skip
+    actions: Mapping[str, tuple[str, ...]] = _setting(
+        kinds.ACTIONS, {}, "none", 'note = ["jrnl", "{text}", "{path}"]',
+        "[commands of your own](app.md#actions-of-your-own) for a result: a name, and a command with"
+        " `{path}`, `{page}`, `{text}`",
+    )  # fmt: skip
     citation_form: str = _setting(
         kinds.FORM, "plain", "`plain`", '"pandoc"',
         "how a copied passage is cited: `plain`, `markdown`, `pandoc`, `latex` or `org`",

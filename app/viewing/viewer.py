@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from longsearch.app.settings.editor import chosen_editor
@@ -17,6 +17,7 @@ from longsearch.app.viewing.downloading import download
 from longsearch.app.viewing.known import APPLICATIONS, AT_LINE, OWN_WINDOW, VIEWERS, Viewer
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.opened import Opened
+from longsearch.engine.printable import condensed, printable
 from longsearch.indexer.extract.formats import LIGHT_MARKUP, Format, format_of
 
 SETTING = "LONGSEARCH_VIEWER"
@@ -28,7 +29,9 @@ REFUSES_WITHIN_S = 0.5
 _PHRASE_CHARACTERS = 40
 """Length of a phrase: printed lines are longer, so most phrases stand on one; viewers find no phrase across lines."""
 
-_NAMES = re.compile(r"\{(?:page|index|line|phrase|path)\}")
+_NAMES = re.compile(r"\{(?:page|index|line|phrase|path|text)\}")
+_BATCH = (".bat", ".cmd")
+"""Files that Windows runs by its shell, which would read a text from a document as commands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,21 @@ def open_in_viewer(path: str, page: int | None, text: str = "") -> Opened:
         return Opened(f"back from {name}", command=plan.command)
     _start(plan)
     return Opened(f"opened with {name if name != 'osascript' else 'Skim'}{plan.where}")
+
+
+def run_action(name: str, target: Target) -> Opened:
+    """Run a command of the person's own, without a shell. Raises LongsearchError if it cannot be started."""
+    command = current("actions").actions.get(name)
+    if command is None:
+        raise LongsearchError(f"there is no action {name}", "see [actions] in: longsearch config edit")
+    program = shutil.which(command[0])
+    if program is None or program.lower().endswith(_BATCH):
+        why = "is not installed" if program is None else "is a batch file, which a shell would run"
+        raise LongsearchError(f"{command[0]} {why}", "see [actions] in: longsearch config edit")
+    text = printable(condensed(target.text))  # what a document says may neither drive a terminal nor be an option
+    text = f" {text}" if text.startswith("-") else text
+    _start(Plan((program, *_filled(command[1:], replace(target, text=text))), ""))
+    return Opened(f"{name}: started {Path(program).name}")
 
 
 def plan_opening(target: Target, environment: Mapping[str, str], platform: str) -> Plan | None:
@@ -174,7 +192,7 @@ def _filled(template: Sequence[str], target: Target, line: int | None = None) ->
     page = target.page or 1
     values = {
         "{page}": str(page), "{index}": str(page - 1), "{line}": str(line or 1), "{phrase}": phrase_of(target.text),
-        "{path}": target.path,
+        "{path}": target.path, "{text}": target.text,
     }  # fmt: skip
     return tuple(_NAMES.sub(lambda name: values[name[0]], word) for word in template)  # never a name within a value
 

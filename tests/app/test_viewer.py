@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from longsearch.app.paths import config_path
 from longsearch.app.viewing import known, viewer
 from longsearch.app.viewing.viewer import Target, describe_viewers, line_of, open_in_viewer, phrase_of, plan_opening
 from longsearch.engine.errors import LongsearchError
@@ -23,6 +24,28 @@ def command(path: str, page: int | None, environment: dict[str, str], platform: 
     plan = plan_opening(Target(path, page, text), environment, platform)
     assert plan is not None
     return list(plan.command)
+
+
+def test_an_own_action_gets_its_words_as_arguments_and_no_shell_reads_them(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config_path().parent.mkdir(parents=True, exist_ok=True)
+    config_path().write_text('[actions]\nnote = ["jrnl", "{text}", "at {path} p. {page}"]\nold = "gone {path}"\n')
+    on_path(monkeypatch, "jrnl")
+    started: list[viewer.Plan] = []
+    monkeypatch.setattr(viewer, "_start", started.append)
+    opened = viewer.run_action("note", Target("/a;b.pdf", 7, "--rf $(calc) {path}\x1b[31m\nnext"))
+    assert opened.said == "note: started jrnl"
+    program, text, place = started[0].command
+    assert (program, place) == ("/usr/bin/jrnl", "at /a;b.pdf p. 7")
+    assert text.startswith(" --rf $(calc) {path}") and text.isprintable()
+    with pytest.raises(LongsearchError, match="gone is not installed"):
+        viewer.run_action("old", Target("/a.pdf"))
+    with pytest.raises(LongsearchError, match="there is no action new"):
+        viewer.run_action("new", Target("/a.pdf"))
+    monkeypatch.setattr(viewer.shutil, "which", lambda name: rf"C:\bin\{name}.CMD")
+    with pytest.raises(LongsearchError, match="batch file"):
+        viewer.run_action("note", Target("/a.pdf"))
 
 
 @pytest.mark.parametrize(

@@ -133,6 +133,7 @@ class FakeBackend:
         self.completions: dict[str, tuple[int, tuple[tuple[Any, ...], ...]]] = {}
         self.user_data = FakeUserData()
         self.heading_list: list[str] = []
+        self.action_list: list[str] = []
         self.note = ""
         self.start_note = ""
         self.near: dict[int, PassageSimilarity] = {}
@@ -251,6 +252,13 @@ class FakeBackend:
     def open(self, path: str, page: int | None, text: str = "") -> Opened:
         self._call("open", path, page, text)
         return self.opened or Opened(f"opened {Path(path).name} with xdg-open")
+
+    def actions(self) -> list[str]:
+        return self.action_list
+
+    def act(self, name: str, path: str, page: int | None, text: str) -> Opened:
+        self._call("act", name, path, page, text)
+        return Opened(f"{name}: started")
 
     def close(self) -> None:
         self._call("close", "")

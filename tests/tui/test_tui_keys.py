@@ -90,7 +90,7 @@ async def test_keys_that_need_a_document_do_nothing_without_one() -> None:
 
 
 async def test_help_lists_the_keys_and_closes() -> None:
-    async with LongsearchApp(three_reports()).run_test(size=(90, 60)) as pilot:
+    async with LongsearchApp(three_reports()).run_test(size=(90, 72)) as pilot:
         await pilot.press("f1")
         text = screen_text(pilot.app)
         for words in ("F3, Ctrl+F", "Next passage in the document", '"an exact phrase"', "Ctrl+R"):
@@ -136,11 +136,12 @@ async def test_the_command_palette_offers_every_action_that_works_now() -> None:
             "Copy path",
             "Add to basket",
         }
-        with_document = at_first | more | {"Similar", "Outline", "Go to page", "Side by side", "Map", "Why"}
+        with_document = at_first | more | {"Similar", "Outline", "Go to page", "Side by side", "Why"}
+        with_document |= {"Action", "Narrow", "Dates"}
         assert set(palette(app)) == with_document
         await pilot.press("enter")
         await settle(pilot)
-        assert set(palette(app)) == with_document | {"Query"}
+        assert set(palette(app)) == with_document | {"Query", "Read", "Mark", "Undo", "Unfold"}
         assert palette(app)["Add to basket"].help == "Put the passage into the basket of evidence (Space)"
         await pilot.press("enter")
         assert set(palette(app)) == with_document | {"Find"}

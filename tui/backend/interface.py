@@ -212,5 +212,11 @@ class Backend(Protocol):
     def open(self, path: str, page: int | None, text: str = "") -> Opened:
         """Open a file at a page, and at the `text` that stands there, as far as its viewer can be told."""
 
+    def actions(self) -> list[str]:
+        """Return the names of the person's own commands for a result."""
+
+    def act(self, name: str, path: str, page: int | None, text: str) -> Opened:
+        """Run one of the person's own commands on a file, its page, and the text that stands there."""
+
     def close(self) -> None:
         """End running calls; close files and sockets."""

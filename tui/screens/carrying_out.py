@@ -24,6 +24,14 @@ async def open_file(
     return _carry_out(app, opened) if opened is not None else ("", error)
 
 
+async def act_on(
+    app: "App[None]", backend: "Backend", name: str, path: str, page: int | None, text: str
+) -> tuple[str, str]:
+    """Run one of the person's own commands. Return a notice and an error, of which one is ""."""
+    opened, error = await attempt(backend.act, name, path, page, text)
+    return _carry_out(app, opened) if opened is not None else ("", error)
+
+
 def _carry_out(app: "App[None]", opened: Opened) -> tuple[str, str]:
     """Do what is left to do."""
     if opened.command:

@@ -16,6 +16,7 @@ from textual.reactive import Reactive
 from textual.screen import Screen
 from textual.widget import Widget
 
+from longsearch.engine.amounts import counted
 from longsearch.tui.backend import backend_calls as messages
 from longsearch.tui.backend.interface import Backend, InView
 from longsearch.tui.backend.latest_only import Said
@@ -153,6 +154,11 @@ class MainScreen(Screen[None]):
         if not had_hit:
             self.refresh_bindings()
 
+    def on_results_marked(self, event: Results.Marked) -> None:
+        """Let the keys take all hits that are marked."""
+        self._text_pane.marked = event.hits
+        self._status.say(f"{counted(len(event.hits), 'document')} marked; Esc unmarks" if event.hits else "")
+
     def on_results_chosen(self) -> None:
         """Go into the text."""
         self._user_data.note_question()
@@ -248,7 +254,7 @@ class MainScreen(Screen[None]):
     def action_back(self) -> None:
         """Go back: from the text to the results, from similar documents to the query's results, to the query."""
         self._status.say()
-        if self._text_pane.end_finding():
+        if self._text_pane.end_finding() or (self._result_pane.list.has_focus and self._result_pane.list.unmark()):
             return
         if self._text_pane.reader.pane.has_focus:
             self._go_to_list()

@@ -10,12 +10,15 @@ from textual.message import Message
 from longsearch.engine.types.results import DocumentHit, PassageHit
 from longsearch.tui.backend.interface import Question
 from longsearch.tui.backend.latest_only import Said, attempt, attempt_or_say
-from longsearch.tui.screens.carrying_out import open_file
+from longsearch.tui.screens.carrying_out import act_on, open_file
 from longsearch.tui.text.display import shown
 from longsearch.tui.widgets.text_pane import TextPane
 
 if TYPE_CHECKING:
     from longsearch.tui.screens.side_by_side import Side
+
+MAX_STARTED = 10
+"""Programs that one key starts."""
 
 
 class ReadingPane(TextPane):
@@ -25,6 +28,8 @@ class ReadingPane(TextPane):
     """The content of the query bar."""
     hits: Sequence[DocumentHit] = ()
     """The hits of the answer in view."""
+    marked: Sequence[DocumentHit] = ()
+    """The hits that are marked: keys take them in place of the one in view."""
     understood = ""
     """How the operators of the query were understood, or ""."""
 
@@ -114,40 +119,81 @@ class ReadingPane(TextPane):
         if index is not None:
             self.post_message(self.Wanted(index))
 
+    @property
+    def _passages(self) -> list[tuple[DocumentHit, PassageHit]]:
+        """The best passages of the hits that are marked, or the current passage."""
+        if self.marked:
+            return [(hit, hit.passages[0]) for hit in self.marked if hit.passages]
+        return [(self.hit, self.passage)] if self.hit and self.passage else []
+
+    @property
+    def _places(self) -> list[tuple[str, int | None, str]]:
+        """The files of these passages, each with its page and text; or the file in view at the page turned to."""
+        page = self.reader.page_turned_to
+        if self.hit and not self.marked and (page is not None or not self.passage):
+            return [(self.hit.path, page, "")]
+        return [(hit.path, passage.page, excerpt_text(passage)) for hit, passage in self._passages]
+
     def copy_path(self) -> None:
-        """Copy the path of the file."""
-        if self.hit is not None:
-            self.app.copy_to_clipboard(shown(self.hit.path))
-            self.post_message(Said("Path copied"))
+        """Copy the path of the file, or those of the hits that are marked."""
+        if hits := self.marked or [hit for hit in (self.hit,) if hit]:
+            self.app.copy_to_clipboard("\n".join(shown(hit.path) for hit in hits))
+            self.post_message(Said("Path copied" if len(hits) == 1 else f"{len(hits)} paths copied"))
 
     @work(exclusive=True, group="copy")
     async def copy_passage(self) -> None:
-        """Copy the current passage with its source."""
-        if self.hit is None or self.passage is None:
-            return
-        text = await attempt_or_say(self, self._backend.user_data.quotation, self.hit, self.passage)
-        self.post_message(self.Used())
-        if text is not None:
-            self.app.copy_to_clipboard(text)
-            self.post_message(Said("Copied, with its source"))
+        """Copy the current passage with its source, or those that are marked."""
+        texts = []
+        for hit, passage in self._passages:
+            text = await attempt_or_say(self, self._backend.user_data.quotation, hit, passage)
+            self.post_message(self.Used())
+            if text is None:
+                return
+            texts.append(text)
+        if texts:
+            self.app.copy_to_clipboard("\n\n".join(texts))
+            self.post_message(Said("Copied, with its source" if len(texts) == 1 else f"{len(texts)} passages copied"))
 
     @work(group="keep")
     async def keep(self) -> None:
-        """Put the current passage into the basket."""
-        if self.hit is None or self.passage is None:
-            return
-        self.post_message(self.Used())
-        done, error = await attempt(self._backend.user_data.keep, self.hit, self.passage, self.question.query)
-        self.post_message(Said(shown(done or ""), error))
+        """Put the current passage into the basket, or those that are marked."""
+        for hit, passage in self._passages:
+            self.post_message(self.Used())
+            done, error = await attempt(self._backend.user_data.keep, hit, passage, self.question.query)
+            self.post_message(Said(shown(done or ""), error))
 
     @work(exclusive=True, group="open")
     async def open_file(self) -> None:
         """Open the file at the page and the excerpt of the current passage, or at the printed page turned to."""
-        if self.hit is None:
-            return
-        page = self.reader.page_turned_to
-        place = (self.passage.page, excerpt_text(self.passage)) if self.passage and page is None else (page, "")
-        self.post_message(Said(*await open_file(self.app, self._backend, self.hit.path, *place)))
+        for path, page, text in self._few(self._places):
+            self.post_message(Said(*await open_file(self.app, self._backend, path, page, text)))
+
+    def _few(self, places: list[tuple[str, int | None, str]]) -> list[tuple[str, int | None, str]]:
+        """Return the places, or none if a program for each would be too many."""
+        if len(places) <= MAX_STARTED:
+            return places
+        self.post_message(Said(error=f"{len(places)} are marked; at most {MAX_STARTED} are opened at once"))
+        return []
+
+    @work(exclusive=True, group="action")
+    async def choose_action(self) -> None:
+        """Let the person choose one of their own commands; a single one runs at once."""
+        from longsearch.tui.screens.picker import Line, PickerScreen
+
+        names = await attempt_or_say(self, self._backend.actions)
+        if names is not None and len(names) > 1:
+            picker = PickerScreen("Your own actions", [Line(name) for name in names], "Enter runs it on this result.")
+            self.app.push_screen(picker, lambda at: self.act(names[at]) if at is not None else None)
+        elif names:
+            self.act(names[0])
+        elif names is not None:
+            self.post_message(Said(error="there are none yet: see [actions] in longsearch config edit"))
+
+    @work(exclusive=True, group="action")
+    async def act(self, name: str) -> None:
+        """Run one of the person's own commands on the current passage, or on those that are marked."""
+        for place in self._few(self._places):
+            self.post_message(Said(*await act_on(self.app, self._backend, name, *place)))
 
 
 def excerpt_text(passage: PassageHit) -> str:

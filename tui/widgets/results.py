@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from textual.binding import BindingType
+from textual.content import Content
 from textual.message import Message
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
@@ -46,6 +47,12 @@ class Results(OptionList):
     class Chosen(Message):
         """The person pressed Enter or clicked on a document. That document is already selected."""
 
+    @dataclass
+    class Marked(Message):
+        """The person has marked hits, or has marked none any more."""
+
+        hits: tuple[DocumentHit, ...]
+
     def __init__(self, root: str) -> None:
         super().__init__(markup=False)
         self._root = root
@@ -62,6 +69,8 @@ class Results(OptionList):
         """Whether the person has gone down to the unlikely hits of this query."""
         self._with_versions: set[int] = set()
         """The documents of this query whose versions are listed."""
+        self._marked: set[int] = set()
+        """The documents that the person has marked, to do something with all of them."""
 
     @property
     def selected(self) -> DocumentHit | None:
@@ -72,6 +81,7 @@ class Results(OptionList):
         """Let the person choose anew: there is a new query. `path`: the file to choose once an answer has it."""
         self._chosen, self._wanted_path, self._is_unfolded = None, path, False
         self._with_versions.clear()
+        self.unmark()
 
     def choose(self) -> None:
         """Keep the document under the cursor in view, whichever answer comes next."""
@@ -100,6 +110,30 @@ class Results(OptionList):
             self.choose()
             self._with_versions.add(hit.document_id)
             self.show(self.hits, self._words)
+
+    def action_mark(self) -> None:
+        """Mark the document under the cursor, or no longer, and go on to the next."""
+        if (hit := self.selected) is None or self._cursor is None:
+            return
+        self._marked ^= {hit.document_id}
+        if self._cursor < self.option_count and self._laid_out[0] > 0:
+            self.replace_option_prompt_at_index(self._cursor, self._content(self._cursor))
+        self._tell_marked()
+        self.choose()
+        self.move(1)
+
+    def unmark(self) -> bool:
+        """Mark none; return whether there were any."""
+        if not self._marked:
+            return False
+        self._marked.clear()
+        self._lay_out()
+        self._tell_marked()
+        return True
+
+    def _tell_marked(self) -> None:
+        marked = tuple(hit for hit in self.hits if hit.document_id in self._marked)
+        self.post_message(self.Marked(marked).set_sender(self))
 
     def _index_of_chosen(self, hits: tuple[DocumentHit, ...]) -> int | None:
         """Return the index of the hit to select; None if the chosen document is not among the hits."""
@@ -137,15 +171,20 @@ class Results(OptionList):
     def _lay_out(self) -> None:
         width, n_lines = self._laid_out = self._shape()
         options: list[Option | None] = []
-        line, n_likely = first_by_chance(self.hits), self._n_likely
-        for index, hit in enumerate(self.hits[:n_likely] if width > 0 else ()):
-            content = hit_content(hit, self._root, self._words, width, n_lines)
-            options.append(Option(chance_line(self.hits, index, width) + content if index == line else content))
-            options.append(None)
+        n_likely = self._n_likely
+        for index in range(n_likely if width > 0 else 0):
+            options += [Option(self._content(index)), None]
         if options and n_likely < len(self.hits):
             options += [Option(folded_row(len(self.hits) - n_likely, width)), None]
         self.set_options(options[:-1] if n_lines > 1 else options[::2])
         self.highlighted = self._cursor if options else None
+
+    def _content(self, index: int) -> Content:
+        """Return the lines of a hit."""
+        width, n_lines = self._laid_out
+        hit = self.hits[index]
+        content = hit_content(hit, self._root, self._words, width, n_lines, hit.document_id in self._marked)
+        return chance_line(self.hits, index, width) + content if index == first_by_chance(self.hits) else content
 
     def _select(self, index: int) -> None:
         """Move the cursor to this hit, and report it once. A hit that is folded away unfolds them all."""
