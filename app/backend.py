@@ -26,7 +26,7 @@ from longsearch.app.search.scope import Scope
 from longsearch.app.search.searching import Question, complete_query, headings_to_ask, search, shipped_reader
 from longsearch.app.search.similar import similar_to_document, similar_to_passage_at
 from longsearch.app.settings.reading import current
-from longsearch.app.viewing.passages import passage_map, passage_similarity
+from longsearch.app.viewing.passages import passage_similarity
 from longsearch.app.viewing.printed_pages import PrintedPages
 from longsearch.app.viewing.viewer import Target, open_in_viewer, run_action
 from longsearch.engine.amounts import counted
@@ -38,7 +38,7 @@ from longsearch.engine.opened import Opened
 from longsearch.engine.page_image import PageImage, PageQuestion
 from longsearch.engine.types.documents import DocumentText
 from longsearch.engine.types.progress import FileReport, IndexProgress, ScannedPages
-from longsearch.engine.types.results import Folder, PassageMap, PassageSimilarity, SearchMode, SearchResults
+from longsearch.engine.types.results import Folder, PassageSimilarity, SearchMode, SearchResults
 
 _NOTHING_YET = IndexProgress(0, 0, 0, 0, 0, 0, 0, "looking through the folder", 0.0)
 REMEMBERED_QUERIES = 256
@@ -151,10 +151,6 @@ class AppBackend:
         """Return how near each passage of a document is to a query."""
         root, own_id = self._place_of(document_id)
         return passage_similarity(root, own_id, query, instruction, self._vector)
-
-    def passage_map(self, places: Sequence[tuple[int, int]]) -> PassageMap:
-        """Return where passages lie to each other by meaning."""
-        return passage_map(places, self._place_of)
 
     def page_image(self, question: PageQuestion) -> PageImage:
         """Return a page as it is printed; a child process draws it."""

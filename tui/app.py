@@ -44,7 +44,6 @@ ON_TOP = (
     "files",
     "folders",
     "instruction",
-    "map",
     "outline",
     "picker",
     "side_by_side",
@@ -159,9 +158,10 @@ class LongsearchApp(App[str]):
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Yield the commands of the command palette: every action of the screen, and the other folders."""
         yield from palette_commands(self, screen, sound_keys(self.preferences.keys))
-        for name in self._actions if isinstance(screen, MainScreen) and screen.check_action("text", ()) else ():
-            act = partial(screen.action_text, "act", name)
-            yield SystemCommand(shown(name), "A command of your own, for this result (!)", act)
+        if isinstance(screen, MainScreen) and screen.check_action("text", ()):
+            for name in self._actions:
+                act = partial(screen.action_text, "act", name)
+                yield SystemCommand(shown(name), "A command of your own, for this result (!)", act)
         can_change = isinstance(screen, MainScreen) and not self.is_web  # a window of a browser shows one app
         for folder in self._folders if can_change else ():
             about = f"Open this folder: {folder_lines([folder])[0][1]}"

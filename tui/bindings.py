@@ -44,7 +44,7 @@ MAIN: list[BindingType] = [
         priority=True,
     ),
     _hidden("main.act", "exclamation_mark", "text('choose_action')", "Action", "A command of your own for this result"),
-    _hidden("main.narrow", "ampersand", "narrow", "Narrow", "Only the results with more words or fields; Esc undoes it"),
+    _hidden("main.narrow", "ampersand", "narrow", "Narrow", "Only results with more words or fields; Esc undoes it"),
     _hidden("main.dates", "h", "dates", "Dates", "How many results there are of each year; show one year alone"),
     _hidden("main.explain", "x", "text('explain')", "Why", "Why this document has its score"),
     _hidden(
@@ -54,7 +54,6 @@ MAIN: list[BindingType] = [
         "Side by side",
         "Mark this passage; on another one: show both side by side",
     ),
-    _hidden("main.map", "M", "text('show_map')", "Map", "A map of the passages that were found"),
     _hidden("main.outline", "t", "text('show_outline')", "Outline", "Outline: headings or pages; go to one"),
     _hidden("main.ask_page", "colon", "text('ask_page')", "Go to page", "Go to a page by its number"),
     _hidden("main.query", "ctrl+l", "query", "Query", "Go to the query line", priority=True),
@@ -132,23 +131,6 @@ SIDES: list[BindingType] = [
     _shown("sides.next", "n", "passage(1)", "Next", "Next passage on this side"),
     _shown("sides.previous", "p", "passage(-1)", "Prev", "Previous passage on this side"),
     _shown("sides.printed_page", "v", "printed_page", "Page", "The page as printed; again: the text"),
-]
-
-MAP: list[BindingType] = [
-    _shown("map.back", "escape,q,M", "leave", "Back", "Back to the results"),
-    _shown("map.choose", "enter", "choose", "Go there", "Go to the document that is lit"),
-    _shown(
-        "map.next", "j,down,right,tab", "move(1)", "Next", "Light the next document", key_display="j", priority=True
-    ),
-    _shown(
-        "map.previous",
-        "k,up,left,shift+tab",
-        "move(-1)",
-        "Before",
-        "Light the one before",
-        key_display="k",
-        priority=True,
-    ),
 ]
 
 BASKET: list[BindingType] = [

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from textual.binding import Binding, BindingType
 
-from longsearch.tui.bindings import BASKET, FILES, LIST_MOVES, MAIN, MAP, PAGE_MOVES, SIDES, TABLE_MOVES, TEXT_MOVES
+from longsearch.tui.bindings import BASKET, FILES, LIST_MOVES, MAIN, PAGE_MOVES, SIDES, TABLE_MOVES, TEXT_MOVES
 from longsearch.tui.preferences import key_name, split_keys
 
 _OTHERS = (
@@ -24,7 +24,6 @@ _PLACES = (
     ("In the text", TEXT_MOVES),
     ("On the page as printed", PAGE_MOVES),
     ("Side by side", SIDES),
-    ("On the map", MAP),
     ("In the basket", BASKET),
     ("In the list of files", [*FILES, *TABLE_MOVES]),
 )

@@ -93,16 +93,6 @@ PassageSimilarity = tuple[tuple[int, int, float], ...]
 """(start, stop, cosine with a query) of each passage of a document, in their order."""
 
 
-@dataclass(frozen=True, slots=True)
-class PassageMap:
-    """The places of passages on a plane, where near passages are near in meaning."""
-
-    points: tuple[tuple[int, float, float], ...]
-    """(index of the passage among those asked for, x, y), in the order of the index."""
-    kept: tuple[float, float]
-    """The share of the differences between their vectors that each axis keeps, 0 to 1."""
-
-
 class ChanceLevel(StrEnum):
     """How much better than chance a hit is, in three levels; see `engine.search.calibration`."""
 

@@ -1,9 +1,8 @@
 """A scripted backend: it answers from lists, waits while a test holds a call, and raises the errors of a script."""
 
-import math
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,6 @@ from longsearch.engine.types.results import (
     DocumentHit,
     Folder,
     PassageHit,
-    PassageMap,
     PassageSimilarity,
     SearchMode,
     SearchResults,
@@ -137,8 +135,6 @@ class FakeBackend:
         self.note = ""
         self.start_note = ""
         self.near: dict[int, PassageSimilarity] = {}
-        self.map_now: PassageMap | None = None
-        """The map; None: a spiral of all passages."""
         self.opened: Opened | None = None
         self.draw: Callable[[PageQuestion], PageImage] = draw_lines
         self.folder_list: list[Folder] = []
@@ -217,12 +213,6 @@ class FakeBackend:
     def passage_similarity(self, document_id: int, query: str, instruction: str) -> PassageSimilarity:
         self._call("passage_similarity", str(document_id), query, instruction)
         return self.near.get(document_id, ())
-
-    def passage_map(self, places: Sequence[tuple[int, int]]) -> PassageMap:
-        self._call("passage_map", "", *places)
-        return self.map_now or PassageMap(
-            tuple((at, math.cos(2.4 * at) * at, math.sin(2.4 * at) * at) for at in range(len(places))), (0.41, 0.18)
-        )
 
     def page_image(self, question: PageQuestion) -> PageImage:
         self._call("page_image", str(question.page), question)

@@ -111,7 +111,6 @@ STATES: dict[str, tuple[Callable[[], FakeBackend], Steps]] = {
     "folders": (three_folders, pressed("f4")),
     "the goal": (three_reports, pressed("ctrl+r")),
     "the basket": (three_reports, asked("space", "b")),
-    "a map": (three_reports, asked("M")),
     "likely and unlikely": (levels, asked()),
     "nothing found": (lambda: FakeBackend(), asked()),
     "the outline": (three_reports, asked("enter", "t")),

@@ -29,7 +29,6 @@ PLACES: dict[str, tuple[str, ...]] = {
     "Prompt": ("enter", "enter", "slash"),
     "PageView": ("enter", "enter", "v"),
     "SideBySide": ("enter", "s", "down", "s"),
-    "MapScreen": ("enter", "M"),
     "WhyScreen": ("enter", "x"),
     "OutlineScreen": ("enter", "enter", "t"),
     "BasketScreen": ("enter", "b"),

@@ -17,7 +17,6 @@ from longsearch.engine.types.results import (
     DocumentHit,
     Folder,
     PassageHit,
-    PassageMap,
     PassageSimilarity,
     SearchMode,
     SearchResults,
@@ -184,12 +183,6 @@ class Backend(Protocol):
 
     def passage_similarity(self, document_id: int, query: str, instruction: str) -> PassageSimilarity:
         """Return how near each passage of a document is to a query by meaning. May wait for the model to load."""
-
-    def passage_map(self, places: Sequence[tuple[int, int]]) -> PassageMap:
-        """Return where passages lie to each other by meaning, within milliseconds.
-
-        Each is (its document, the offset where it begins). Those without a vector are not on the map.
-        """
 
     def page_image(self, question: PageQuestion) -> PageImage:
         """Return a page of a PDF as it is printed, and where its lit texts stand."""

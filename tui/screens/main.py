@@ -128,7 +128,6 @@ class MainScreen(Screen[None]):
         """Make room for the text if there are results; go to them if Enter was pressed."""
         self._mark(not event.has_hits, "-empty")
         if event.has_hits:
-            self._text_pane.hits = self._result_pane.list.hits
             if self._enter_waits:
                 self._go_to_list()
             self._enter_waits = False
@@ -167,12 +166,6 @@ class MainScreen(Screen[None]):
     def on_reading_pane_used(self) -> None:
         """Remember the question: it had an answer."""
         self._user_data.note_question()
-
-    def on_reading_pane_wanted(self, event: ReadingPane.Wanted) -> None:
-        """Go to a result."""
-        self._result_pane.list.highlighted = event.index
-        self._result_pane.list.choose()
-        self._go_to_list()
 
     @property
     def _chosen_text(self) -> ReadingPane:

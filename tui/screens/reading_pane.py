@@ -1,7 +1,6 @@
 """The text in view, and what a person does with it: keep, copy and open it, read its outline or why it was found."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from textual import work
@@ -26,8 +25,6 @@ class ReadingPane(TextPane):
 
     question = Question()
     """The content of the query bar."""
-    hits: Sequence[DocumentHit] = ()
-    """The hits of the answer in view."""
     marked: Sequence[DocumentHit] = ()
     """The hits that are marked: keys take them in place of the one in view."""
     understood = ""
@@ -35,12 +32,6 @@ class ReadingPane(TextPane):
 
     class Used(Message):
         """The document was of use: a passage of it was copied or kept."""
-
-    @dataclass
-    class Wanted(Message):
-        """The person wants another hit in view."""
-
-        index: int
 
     _marked: "Side | None" = None
     """The passage that waits for another beside it."""
@@ -103,21 +94,6 @@ class ReadingPane(TextPane):
         else:
             self.post_message(Said())
             self.app.push_screen(SideBySide((marked, here), self._backend, self._graphics))
-
-    @work(exclusive=True, group="map")
-    async def show_map(self) -> None:
-        """Show where the passages that were found lie to each other; go to the chosen document."""
-        from longsearch.tui.screens.map import map_of
-
-        screen, error = await map_of(self._backend, self.hits, self.hit)
-        if screen is None:
-            self.post_message(Said(error=error))
-        else:
-            self.app.push_screen(screen, self._want)
-
-    def _want(self, index: int | None) -> None:
-        if index is not None:
-            self.post_message(self.Wanted(index))
 
     @property
     def _passages(self) -> list[tuple[DocumentHit, PassageHit]]:
@@ -182,8 +158,13 @@ class ReadingPane(TextPane):
 
         names = await attempt_or_say(self, self._backend.actions)
         if names is not None and len(names) > 1:
+
+            def run(at: int | None) -> None:
+                if at is not None:
+                    self.act(names[at])
+
             picker = PickerScreen("Your own actions", [Line(name) for name in names], "Enter runs it on this result.")
-            self.app.push_screen(picker, lambda at: self.act(names[at]) if at is not None else None)
+            self.app.push_screen(picker, run)
         elif names:
             self.act(names[0])
         elif names is not None:
