@@ -10,8 +10,8 @@ from longsearch.engine.query_language.query import parse
 from longsearch.engine.types.documents import MetadataValue
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.backend.interface import InView, Question
+from longsearch.tui.backend.steps import Steps, narrowed
 from longsearch.tui.text.dates import bars, by_date
-from longsearch.tui.text.steps import Steps, narrowed
 from tests.tui.fake_backend import FakeBackend, three_reports
 from tests.tui.tui_helpers import WIDE, ask, results, screen_text, settle
 

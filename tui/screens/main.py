@@ -20,6 +20,7 @@ from longsearch.engine.amounts import counted
 from longsearch.tui.backend import backend_calls as messages
 from longsearch.tui.backend.interface import Backend, InView
 from longsearch.tui.backend.latest_only import Said
+from longsearch.tui.backend.steps import Steps
 from longsearch.tui.bindings import MAIN
 from longsearch.tui.graphics.terminal import BLOCKS, Graphics
 from longsearch.tui.painting import set_class_of
@@ -27,7 +28,6 @@ from longsearch.tui.screens import user_data_calls
 from longsearch.tui.screens.reading_pane import ReadingPane
 from longsearch.tui.text.dates import by_date
 from longsearch.tui.text.display import shown
-from longsearch.tui.text.steps import Steps
 from longsearch.tui.widgets.key_line import KeyLine
 from longsearch.tui.widgets.query_bar import QueryBar
 from longsearch.tui.widgets.result_pane import ResultPane
