@@ -2,6 +2,8 @@
 
 See `tui.backend.interface`. A document's id is unique in its index only, so the app gets another one, which also tells
 the folder.
+
+Longer than 300 lines because it has a method for each call of the app.
 """
 
 import threading
