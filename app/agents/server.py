@@ -39,16 +39,15 @@ _QUERY = (
 )
 Query = Annotated[str, Field(min_length=1, max_length=2_000, description=_QUERY)]
 Quote = Annotated[str, Field(min_length=1, max_length=2_000, description="The words, as nearly as you can")]
-FolderName = Annotated[str, Field(max_length=4_096, description="Name or path of an indexed folder; empty: all")]
+FolderName = Annotated[str, Field(max_length=4_096, description="Name or path of a folder; empty: all")]
 Document = Annotated[
     str, Field(min_length=1, max_length=20_000, description="`document` of a hit, or the absolute path of a file")
 ]
-Number = Annotated[int, Field(ge=1, le=MAX_RESULTS, description="How many at most")]
+Number = Annotated[int, Field(ge=1, le=MAX_RESULTS, description="At most")]
 Passages = Annotated[int, Field(ge=1, le=5, description="Passages of each document")]
-Tokens = Annotated[int, Field(ge=200, le=MAX_TOKENS, description="Size of the answer, about")]
-Cursor = Annotated[str, Field(max_length=200, description="`next_cursor` of the answer before")]
+Tokens = Annotated[int, Field(ge=200, le=MAX_TOKENS, description="About its size")]
+Cursor = Annotated[str, Field(max_length=200, description="The last `next_cursor`")]
 Json = dict[str, Any]
-_SUFFIXES = {"markdown": ".md", "latex": ".tex", "org": ".org", "typst": ".typ"}
 
 
 def make_server(only: Sequence[str] = (), tools: Tools | None = None) -> "MCPServer":
@@ -58,7 +57,7 @@ def make_server(only: Sequence[str] = (), tools: Tools | None = None) -> "MCPSer
         "longsearch", title="longsearch", version=__version__, instructions=_INSTRUCTIONS, log_level="WARNING"
     )
     server.readable = tools.readable
-    reads = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
+    reads = ToolAnnotations(read_only_hint=True, open_world_hint=False)  # what only reads neither destroys nor repeats
     asked = _Asked(tools)
     for tool in (
         asked.search,
@@ -105,9 +104,9 @@ class _Server(MCPServer):  # type: ignore[misc]  # the SDK is an extra, and mypy
 
 
 def _untitled(schema: Json) -> Json:
-    """Return a JSON schema without its title and those of its properties."""
+    """Return a JSON schema without titles, and without defaults that are empty: they say nothing."""
     properties = {name: _untitled(inner) for name, inner in schema.get("properties", {}).items()}
-    kept = {key: value for key, value in schema.items() if key != "title"}
+    kept = {key: value for key, value in schema.items() if key != "title" and (key, value) != ("default", "")}
     return kept | ({"properties": properties} if properties else {})
 
 
@@ -164,21 +163,20 @@ class _Asked:
 
     def verify(
         self,
-        draft: Annotated[str, Field(min_length=1, max_length=200_000, description="The text that quotes")],
+        draft: Annotated[str, Field(max_length=200_000)],
         folder: FolderName = "",
-        format: Literal["markdown", "latex", "org", "typst"] = "markdown",
         max_tokens: Tokens = DEFAULT_TOKENS,
         cursor: Cursor = "",
     ) -> Json:
-        """Check every quotation of a draft: verbatim, changed (with the words), elsewhere than cited, or nowhere."""
-        return self._tools.verify(draft, folder, _SUFFIXES[format], max_tokens, cursor)
+        """Check a draft's quotations: verbatim, changed, elsewhere than cited, or nowhere."""
+        return self._tools.verify(draft, folder, max_tokens, cursor)
 
     def news(
         self,
         name: Annotated[str, Field(max_length=200, description="One saved search; empty: all")] = "",
         max_tokens: Tokens = DEFAULT_TOKENS,
     ) -> Json:
-        """List new passages that answer the searches which the person has saved. It does not mark them as seen."""
+        """List new passages that answer the person's saved searches. It does not mark them as seen."""
         return self._tools.news(name, max_tokens)
 
     def status(self) -> Json:

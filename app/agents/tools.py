@@ -3,6 +3,7 @@
 Each answer stays within a number of tokens. What does not fit comes with `next_cursor`.
 """
 
+import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -31,6 +32,7 @@ MAX_RESULTS = 50
 MAX_TOKENS = 20_000
 """The tokens of one answer, at most; clients cut longer ones, some at 25,000."""
 DEFAULT_TOKENS = 4_000
+_TEX = re.compile(r"\\(?:begin|\w*cite\w*|\w*quote)[\[{*]|``[^`\n]+''")
 _N_ANSWERS = 3
 """The sentences that answer best, before the hits."""
 
@@ -105,15 +107,13 @@ class Tools:
         notes += [f"{len(found) - len(shown)} more places do not fit max_tokens"] if rest else []
         return {"quote": answers.readable(quote), "note": printable("; ".join(notes)), "places": shown}
 
-    def verify(
-        self, draft: str, folder: str = "", suffix: str = ".md", max_tokens: int = DEFAULT_TOKENS, cursor: str = ""
-    ) -> Json:
-        """Judge the quotations of a draft. Text comes from the caller alone: no file is opened."""
+    def verify(self, draft: str, folder: str = "", max_tokens: int = DEFAULT_TOKENS, cursor: str = "") -> Json:
+        """Judge the quotations of a draft, Markdown or LaTeX. It comes from the caller: no file is opened."""
         folders = self.readable.folders(folder)
         by_root = {one.root: one for one in folders}
-        quoted = quotations_in(draft, suffix)
+        quoted = quotations_in(draft, ".tex" if _TEX.search(draft) else "")
         judged = [one for one in quoted if one.pieces]
-        question = repr(("verify", draft, folder, suffix))
+        question = repr(("verify", draft, folder))
         first = budget.place_of(cursor, question, 1)[0] if cursor else 0
         verdicts = verify(Scope(folders), judged[first : first + MAX_RESULTS], self._source)
         shown, rest = _fitting(verdicts, max_tokens, lambda one: answers.from_verdict(one, by_root))

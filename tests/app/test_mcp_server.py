@@ -53,7 +53,7 @@ async def test_a_client_lists_searches_reads_and_cites_over_stdin_and_stdout(not
         assert read.structured_content["text"] == TEXTS["tides.md"]
         quoted = await client.call_tool("where", {"quote": "tide follows the moon"})
         assert quoted.structured_content["places"][0]["verbatim"] is True
-        draft = {"draft": "He says ``the tide follows the sun''.", "format": "latex"}
+        draft = {"draft": "He says ``the tide follows the sun''."}
         judged = (await client.call_tool("verify", draft)).structured_content["quotations"]
         assert judged[0]["status"] == "changed" and judged[0]["document"] == best["document"]
         listed = (await client.list_resources()).resources
