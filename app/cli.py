@@ -30,6 +30,7 @@ Semantic search in a terminal over the long documents you keep.
   longsearch similar FILE      find the documents most similar to a file
   longsearch where QUOTE       find the document and the page of a quotation
   longsearch verify DRAFT      check the quotations of a draft against your documents
+  longsearch table QUESTIONS   ask each document each question; a table to keep
   longsearch text FILE         what longsearch read of a file
   longsearch basket            the passages that you keep as evidence; export them
   longsearch folders           list, name, add and forget indexed folders
@@ -68,6 +69,7 @@ COMMANDS = (
     "similar",
     "where",
     "verify",
+    "table",
     "text",
     "basket",
     "history",

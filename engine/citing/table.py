@@ -33,10 +33,10 @@ def to_csv(evidence: Sequence[Evidence]) -> str:
             keys[passage.id],
             passage.link,
         )
-        rows.writerow(map(_as_text, texts))
+        rows.writerow(map(as_text, texts))
     return file.getvalue()
 
 
-def _as_text(text: str) -> str:
+def as_text(text: str) -> str:
     """Return a cell that no spreadsheet runs: a document may begin with "=" on purpose."""
     return f"'{text}" if text.startswith(_FORMULA) else text

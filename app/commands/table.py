@@ -1,0 +1,92 @@
+"""`longsearch table`: questions down, documents across, in each cell the sentence that answers best, with its page."""
+
+import json
+import sys
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from longsearch.engine.amounts import counted
+from longsearch.engine.errors import LongsearchError
+from longsearch.engine.printable import condensed, printable
+
+if TYPE_CHECKING:
+    from longsearch.app.evidence.tables import Table
+
+HELP = "ask each of your documents each of your questions"
+_KINDS = ("csv", "md", "xlsx", "html")
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add the options of `longsearch table`."""
+    from longsearch.app.commands.search import add_folder_options
+
+    parser.add_argument("questions", help="a text file with a question on each line; # begins a remark")
+    add_folder_options(parser)
+    parser.add_argument("--to", choices=_KINDS, help="the format (default: as the output's name ends, else csv)")
+    parser.add_argument(
+        "-o",
+        "--output",
+        default="",
+        metavar="FILE",
+        help="the table. What its cells hold stays, so correct them by hand; empty ones are filled at each run",
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object with the cells")
+
+
+def run(options: Namespace) -> int:
+    """Fill the table. Returns 0, or 1 if every cell is empty. Ctrl+C keeps what was found."""
+    from longsearch.app.evidence.tables import Table, columns_of
+    from longsearch.app.folders.choosing import chosen_index
+    from longsearch.app.paths import expanded
+    from longsearch.app.search.python_door import query_vector
+    from longsearch.app.search.scope import Scope
+
+    file = expanded(options.output).absolute() if options.output else None
+    kind = options.to or (file.suffix.lower().lstrip(".") if file else "csv")
+    if kind not in _KINDS:
+        raise LongsearchError(f"a table cannot be written as {kind}", f"take --to {', '.join(_KINDS)}")
+    if kind == "xlsx" and file is None and not options.json:
+        raise LongsearchError("a workbook is no text to print", "name a file: -o table.xlsx")
+    questions = questions_in(expanded(options.questions))
+    scope = Scope.at(chosen_index(options.folder, options.everywhere))
+    table = Table(questions, columns_of(scope), file, kind)
+    n_kept, n_open = len(table.cells), len(table.open_cells())
+    for left in table.fill(scope, query_vector):
+        if sys.stderr.isatty():
+            end = "\n" if not left else ""
+            print(f"\r{n_open - left:,} of {n_open:,} cells", end=end, file=sys.stderr, flush=True)
+    _report(table, options, n_kept, file)
+    return 0 if table.cells else 1
+
+
+def questions_in(file: Path) -> list[str]:
+    """Return the questions of a file, each once. Raises LongsearchError if it holds none."""
+    if not file.is_file():
+        raise LongsearchError(f"{file} is not a file", "name a text file with a question on each line")
+    lines = (condensed(printable(line)) for line in file.read_bytes().decode("utf-8-sig", "replace").splitlines())
+    found = list(dict.fromkeys(line for line in lines if line and not line.startswith("#")))
+    if not found:
+        raise LongsearchError(f"{file} asks nothing", "write a question on each line")
+    return found
+
+
+def _report(table: "Table", options: Namespace, n_kept: int, file: Path | None) -> None:
+    """Print the table, or what became of it."""
+    names = [column.name for column in table.columns]
+    if options.json:
+        cells = [
+            {"question": question, "document": name, "text": table.cells.get((question, name)) or None}
+            for question in table.questions
+            for name in names
+        ]
+        about = {"file": str(file) if file else None, "questions": list(table.questions), "documents": names}
+        print(json.dumps({**about, "kept": n_kept, "cells": cells}, indent=2))
+    elif file is None:
+        print(table.text().decode(), end="")
+    else:
+        n_empty = len(table.questions) * len(names) - sum(
+            (question, name) in table.cells for question in table.questions for name in names
+        )
+        size = f"{counted(len(table.questions), 'question')} by {counted(len(names), 'document')}"
+        print(f"{printable(str(file))}: {size}; {len(table.cells) - n_kept} filled, {n_kept} kept, {n_empty} empty")

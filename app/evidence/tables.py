@@ -1,0 +1,154 @@
+"""Fills a table of evidence: questions down, documents across, in each cell the sentence that answers best.
+
+The file is its own memory. What stands in a cell stays, whoever wrote it; an empty cell is looked up. Until the table
+is complete, a list beside it names the empty cells that were looked up already.
+"""
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+from longsearch.app.evidence.grids import FORMATS
+from longsearch.app.search.query_vectors import VectorSource
+from longsearch.app.search.scope import Scope, opened
+from longsearch.app.search.searching import Question, search
+from longsearch.engine.errors import LongsearchError
+from longsearch.engine.places import place_name
+from longsearch.engine.printable import condensed, printable
+from longsearch.engine.store import documents, files
+from longsearch.engine.types.results import ChanceLevel, SearchMode, Verdict
+
+_CORNER = "question"
+_SAVED_EACH_S = 20
+_LEVELS = {Verdict.LIKELY: "likely", Verdict.UNSURE: "unsure"}
+_BY_CHANCE = {ChanceLevel.GOOD: "likely", ChanceLevel.WEAK: "unsure"}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A document of the table."""
+
+    name: str
+    """Its path in its folder; with several folders, after the folder's name."""
+    root: str
+    path: str
+    """Relative to `root`."""
+
+
+class Table:
+    """The cells of one table, by question and name of the document."""
+
+    def __init__(self, questions: Sequence[str], columns: Sequence[Column], file: Path | None, kind: str) -> None:
+        """Reads back what the file holds. Raises LongsearchError if it is no table of this kind."""
+        self.questions, self.columns = questions, columns
+        self._file, self._kind = file, kind
+        self.cells: dict[tuple[str, str], str] = {}
+        self.looked_up: set[tuple[str, str]] = set()
+        if file is not None and file.exists():
+            self._read_back(file)
+
+    @property
+    def _list(self) -> Path | None:
+        return self._file and self._file.with_name(f"{self._file.name}.unfinished")
+
+    def _read_back(self, file: Path) -> None:
+        rows = FORMATS[self._kind][1](file.read_bytes())
+        if not rows or not rows[0] or rows[0][0].strip() != _CORNER:
+            raise LongsearchError(f"{file} holds another table", "give another file to write to")
+        for row in rows[1:]:
+            for name, text in zip(rows[0][1:], row[1:], strict=False):
+                if text.strip():
+                    self.cells[condensed(row[0]), name] = text.strip()
+        if self._list is not None and self._list.exists():
+            lines = self._list.read_text("utf-8").splitlines()
+            self.looked_up = {(one[0], one[1]) for one in map(json.loads, lines) if len(one) == 2}
+
+    def open_cells(self) -> list[tuple[str, Column]]:
+        """Return the empty cells that were not looked up yet."""
+        wanted = ((question, column) for question in self.questions for column in self.columns)
+        known = self.cells.keys() | self.looked_up
+        return [(question, column) for question, column in wanted if (question, column.name) not in known]
+
+    def text(self) -> bytes:
+        """Return the whole table as its file holds it, with the rows and columns that only the file has."""
+        names = list(dict.fromkeys([*(one.name for one in self.columns), *(name for _, name in self.cells)]))
+        questions = dict.fromkeys([*self.questions, *(question for question, _ in self.cells)])
+        rows = [[_CORNER, *names]]
+        rows += [[question, *(self.cells.get((question, name), "") for name in names)] for question in questions]
+        return FORMATS[self._kind][0](rows)
+
+    def save(self) -> None:
+        """Write the file, whole or not at all, and the list beside it while cells are open."""
+        if self._file is None or self._list is None:
+            return
+        _replace(self._file, self.text())
+        if self.open_cells():
+            lines = (json.dumps(list(one)) for one in sorted(self.looked_up - self.cells.keys()))
+            _replace(self._list, "\n".join(lines).encode())
+        else:
+            self._list.unlink(missing_ok=True)
+
+    def fill(self, scope: Scope, source: VectorSource, now: Callable[[], float] = time.monotonic) -> Iterator[int]:
+        """Fill the open cells, and yield how many are left after each. What was done is saved, however it ends."""
+        answer = answering(scope, source)
+        left, saved = self.open_cells(), now()
+        try:
+            for n_done, (question, column) in enumerate(left, start=1):
+                if text := answer(question, column):
+                    self.cells[question, column.name] = text
+                self.looked_up.add((question, column.name))
+                if now() - saved > _SAVED_EACH_S:
+                    self.save()
+                    saved = now()
+                yield len(left) - n_done
+        finally:
+            self.save()
+
+
+def columns_of(scope: Scope) -> list[Column]:
+    """Return the documents of these folders, each once, by the best of its names."""
+    with opened(scope) as found:
+        paths = [
+            (folder, named[0])
+            for folder, index in found.parts
+            for named in files.paths_of_each(index.db, documents.all_ids(index.db).tolist(), scope.under).values()
+        ]
+    is_one = len({folder.root for folder, _ in paths}) == 1
+    named = ((path if is_one else f"{folder.name}/{path}", folder.root, path) for folder, path in paths)
+    return sorted((Column(condensed(printable(name)), *place) for name, *place in named), key=lambda one: one.name)
+
+
+def answering(scope: Scope, source: VectorSource) -> Callable[[str, Column], str]:
+    """Return what finds the text of a cell. The vector of a question is made once."""
+    known = lru_cache(maxsize=64)(source)
+
+    def answer(question: str, column: Column) -> str:
+        also = [("in", column.path)]
+        asked = Question(question, SearchMode.HYBRID, k=3, also=also, unfold=True, literal=True)
+        wanted = os.path.join(column.root, column.path)  # noqa: PTH118 - Path would normalise a hostile name
+        level = next(
+            (hit.level for hit in search(scope, asked, known).hits if wanted in (hit.path, *hit.also_at)), None
+        )
+        if level is ChanceLevel.CHANCE:
+            return ""
+        results = search(scope, replace(asked, read=True), known)
+        best = next((one for one in results.answers(15) if wanted in (one.hit.path, *one.hit.also_at)), None)
+        if best is None or results.verdict is Verdict.NOTHING:
+            return ""
+        said = _LEVELS.get(results.verdict) if results.verdict else _BY_CHANCE.get(best.hit.level or ChanceLevel.CHANCE)
+        passage = best.passage
+        place = place_name(best.hit.path, passage.page, passage.heading, passage.n_pages, label=passage.page_label)
+        about = ", ".join(filter(None, (place, said)))
+        return condensed(passage.sentence) + (f" [{about}]" if about else "")
+
+    return answer
+
+
+def _replace(file: Path, data: bytes) -> None:
+    new = file.with_name(f".{file.name}.new")
+    new.write_bytes(data)
+    new.replace(file)

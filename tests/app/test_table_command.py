@@ -1,0 +1,111 @@
+"""`longsearch table`: what is filled, what stays, what is resumed, and that no cell is a formula."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from longsearch.app.cli import main
+from longsearch.app.evidence import tables
+from longsearch.app.evidence.grids import FORMATS
+from longsearch.app.evidence.tables import Column, Table, columns_of
+from longsearch.app.search.scope import Scope
+from longsearch.engine.errors import LongsearchError
+from tests.app.made_folders import make_folder
+
+TEXTS = {
+    "bees.md": "Bees are fed sugar syrup in autumn. The hive stands in the orchard.",
+    "valve.md": "The valve had failed nine times before. Nobody had told the crew.",
+}
+SYRUP = "when are bees fed sugar syrup?"
+
+
+@pytest.fixture
+def notes(home: Path) -> Path:
+    (home / "questions.txt").write_text(f"# mine\n{SYRUP}\n\nhow often had the valve failed?\n{SYRUP}\n")
+    return make_folder(home / "notes", TEXTS)
+
+
+def run(notes: Path, *options: str) -> int:
+    return main(["table", str(notes.parent / "questions.txt"), str(notes), *options])
+
+
+def test_each_document_is_asked_each_question_and_stays_empty_if_it_does_not_answer(
+    notes: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(notes, "--json") == 0
+    cells = {(one["question"], one["document"]): one["text"] for one in json.loads(capsys.readouterr().out)["cells"]}
+    assert cells[SYRUP, "bees.md"].startswith("Bees are fed sugar syrup in autumn.")
+    assert "nine times" in cells["how often had the valve failed?", "valve.md"]
+    assert cells[SYRUP, "valve.md"] is cells["how often had the valve failed?", "bees.md"] is None
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_a_cell_that_was_corrected_by_hand_stays_and_an_emptied_one_is_filled_again(
+    notes: Path, capsys: pytest.CaptureFixture[str], kind: str
+) -> None:
+    file = notes.parent / f"table.{kind}"
+    assert run(notes, "-o", str(file)) == 0
+    write, read = FORMATS[kind]
+    rows = read(file.read_bytes())
+    assert rows[0] == ["question", "bees.md", "valve.md"]
+    first, rows[1][1], rows[2][2] = rows[1][1], "", "my own | words <b>\n=1+1"
+    file.write_bytes(write(rows))
+    assert run(notes, "-o", str(file)) == 0
+    again = read(file.read_bytes())
+    assert (again[1][1], again[2][2]) == (first, "my own | words <b>\n=1+1")
+    assert "2 questions by 2 documents; 1 filled, 1 kept, 2 empty" in capsys.readouterr().out
+
+
+def test_a_table_that_was_stopped_goes_on_where_it_was(
+    notes: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked: list[tuple[str, str]] = []
+
+    def answer(question: str, column: Column) -> str:
+        asked.append((question, column.name))
+        if len(asked) == 3:
+            raise KeyboardInterrupt
+        return "an answer" if column.name == "bees.md" else ""
+
+    monkeypatch.setattr(tables, "answering", lambda scope, source: answer)
+    scope, file = Scope.of(notes), tmp_path / "t.csv"
+
+    def filled() -> Iterator[int]:
+        return Table(["a?", "b?"], columns_of(scope), file, "csv").fill(scope, lambda *_: None)  # type: ignore
+
+    with pytest.raises(KeyboardInterrupt):
+        list(filled())
+    assert (tmp_path / "t.csv.unfinished").exists()
+    assert list(filled()) == [1, 0]
+    assert asked == [("a?", "bees.md"), ("a?", "valve.md"), ("b?", "bees.md"), ("b?", "bees.md"), ("b?", "valve.md")]
+    assert not (tmp_path / "t.csv.unfinished").exists()
+
+
+def test_another_file_is_not_written_over(notes: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (notes.parent / "mine.csv").write_text("name,phone\n")
+    assert run(notes, "-o", str(notes.parent / "mine.csv")) == 3
+    assert "holds another table" in capsys.readouterr().err
+    assert (notes.parent / "mine.csv").read_text() == "name,phone\n"
+    with pytest.raises(LongsearchError, match="no Excel workbook"):
+        FORMATS["xlsx"][1](b"nonsense")
+
+
+CELLS = st.text(st.sampled_from("ab|\\<>&\"'=+-@;,\n é漢"), max_size=8).map(str.strip)
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+@given(st.lists(st.lists(CELLS, min_size=2, max_size=2), max_size=3))
+def test_what_is_written_is_read_back(kind: str, body: list[list[str]]) -> None:
+    rows = [["question", "a.pdf", "b.pdf"], *([f"q{number}", *row] for number, row in enumerate(body))]
+    write, read = FORMATS[kind]
+    assert [[cell.strip() for cell in row] for row in read(write(rows))] == rows
+
+
+def test_no_cell_is_a_formula() -> None:
+    rows = [["question", "a"], ["q", "=HYPERLINK(1)"]]
+    assert b"'=HYPERLINK" in FORMATS["csv"][0](rows)
+    assert b"<f>" not in FORMATS["xlsx"][0](rows)
