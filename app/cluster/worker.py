@@ -33,7 +33,7 @@ from longsearch.indexer.sources.fetching import FetchingExtractor
 from longsearch.indexer.sources.objects import ObjectStore
 
 if TYPE_CHECKING:
-    from longsearch.engine.inference.encoder import Encoder
+    from longsearch.engine.inference.opening import AnyEncoder
 
 _PREFIX = "longsearch-worker-"
 _LOCK = "lock"
@@ -73,7 +73,7 @@ class Worker:
 
     def __init__(self, job: WorkerJob) -> None:
         self._job = job
-        self._encoder: Encoder | None = None
+        self._encoder: AnyEncoder | None = None
         self._children: ExtractorPool | None = None
         self._objects = ObjectStore(job.url, job.root) if job.url else None
         self._packets: dict[int, _Packet] = {}
@@ -105,12 +105,12 @@ class Worker:
         self._encoder = encoder
         return platform.node(), os.getpid()
 
-    def _opened(self) -> "Encoder":
+    def _opened(self) -> "AnyEncoder":
         """Load the model. Raises LongsearchError if torch does not find the GPU of which Ray speaks."""
-        from longsearch.engine.inference.encoder import Encoder
+        from longsearch.engine.inference.opening import open_encoder
 
         try:
-            return Encoder.open(self._job.model, self._job.device, self._job.dtype)
+            return open_encoder(self._job.model, self._job.device, self._job.dtype)
         except ModelError as error:
             if self._job.device == "cpu":
                 raise
@@ -168,7 +168,7 @@ class Worker:
             del self._packets[packet]
         return stretch
 
-    def _loaded(self) -> "Encoder":
+    def _loaded(self) -> "AnyEncoder":
         if self._encoder is None:
             self.start()
         assert self._encoder is not None  # noqa: S101 - `start` has set it
@@ -178,13 +178,13 @@ class Worker:
 class _Packet:
     """Documents of one call: short ones are read in the engine's batches, long ones one by one, as at home."""
 
-    def __init__(self, encoder: "Encoder", documents: Sequence[Unread], width: float) -> None:
+    def __init__(self, encoder: "AnyEncoder", documents: Sequence[Unread], width: float) -> None:
         self._n_open = len(documents)
         self._documents = {document.key: _Document(document) for document in documents}
         self._parts = self._read(encoder, documents, encoder.at(width))
 
     @staticmethod
-    def _read(encoder: "Encoder", documents: Sequence[Unread], reader: Reader) -> Iterator[tuple[int, Part]]:
+    def _read(encoder: "AnyEncoder", documents: Sequence[Unread], reader: Reader) -> Iterator[tuple[int, Part]]:
         short = [document for document in documents if document.n_tokens < reader.batch_below_tokens]
         short = short if len(short) > 1 else []  # one document is as fast by itself
         if short:

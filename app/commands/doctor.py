@@ -16,7 +16,7 @@ from longsearch.engine.errors import LongsearchError, in_words
 from longsearch.engine.printable import printable
 
 if TYPE_CHECKING:
-    from longsearch.engine.inference.encoder import Encoder
+    from longsearch.engine.inference.opening import AnyEncoder
     from longsearch.engine.inference.query_encoder import QueryEncoder
 
 LACKS = "new documents are found when a run of indexing ends, and the model of such a folder cannot be changed"
@@ -107,7 +107,7 @@ def _versions() -> str:
 
 
 @cache
-def loaded() -> tuple["Encoder", float]:
+def loaded() -> tuple["AnyEncoder", float]:
     """Return the encoder, and the seconds that it took to load. Raises ModelError."""
     from longsearch.app.models.encoders import open_encoder
 
@@ -116,7 +116,7 @@ def loaded() -> tuple["Encoder", float]:
 
 
 @cache
-def query_encoder() -> "QueryEncoder | Encoder":
+def query_encoder() -> "QueryEncoder | AnyEncoder":
     """Return what encodes queries here. Raises ModelError."""
     from longsearch.app.models.encoders import chosen_model
     from longsearch.engine.inference.query_encoder import QueryEncoder
@@ -132,19 +132,17 @@ def _query_s() -> float:
 
 
 def _model() -> str:
-    import torch
-
     from longsearch.app.models.encoders import chosen_model
 
     encoder, loaded_s = loaded()
     encoder.encode_query("is anybody there?")  # tries the kernels of a GPU
     query_ms = _query_s() * 1000
     queries = "queries by torch" if query_encoder() is encoder else "queries by numpy"
-    hardware, threads = encoder.hardware, counted(torch.get_num_threads(), "thread")
+    hardware, threads = encoder.hardware, counted(encoder.n_threads, "thread")
     return (
         f"{chosen_model()}, {encoder.dim} dimensions, fingerprint {encoder.fingerprint[:12]}; {hardware.device}, "
         f"{hardware.products} ({hardware.reason}), {threads}; V {encoder.vertical_size}, "
-        f"Q {encoder.model.block_size}; loaded in {loaded_s:.1f} s; {queries}, the first in {query_ms:.0f} ms"
+        f"Q {encoder.block_size}; loaded in {loaded_s:.1f} s; {queries}, the first in {query_ms:.0f} ms"
     )
 
 
@@ -172,6 +170,11 @@ def _width() -> str:
 
 
 def _gpu() -> str:
+    from longsearch.app.models.cards import advice
+    from longsearch.engine.inference.opening import has_torch
+
+    if not has_torch():
+        return advice() or "not used: torch is not installed; the bundled models need none"
     import torch
 
     from longsearch.engine.models.ops.kernels import verdicts

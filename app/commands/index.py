@@ -87,6 +87,7 @@ def run(options: Namespace) -> int:
     from longsearch.app.folders.indexes import IndexLockedError
     from longsearch.app.folders.store_refs import write_store
     from longsearch.app.indexing.recipe import Job
+    from longsearch.app.models.cards import tell_once
     from longsearch.app.models.folder_models import choose_model, follow_settings
     from longsearch.app.paths import is_url, resolve_root, working_path
     from longsearch.app.viewing.downloading import begin_store
@@ -95,6 +96,7 @@ def run(options: Namespace) -> int:
         begin_store(options.folder)
     root = resolve_root(options.folder)
     take_over(root)
+    tell_once()
     if options.store:
         write_store(root, options.store)
     if options.model:

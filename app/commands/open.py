@@ -47,6 +47,7 @@ def run(options: Namespace) -> int:
     root = root_to_open(options.folder)
     if options.model and root is None:
         raise LongsearchError("--model is for one folder", "name it: longsearch --model NAME FOLDER")
+    from longsearch.app.models.cards import tell_once
     from longsearch.app.paths import index_path
 
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
@@ -60,6 +61,7 @@ def run(options: Namespace) -> int:
         from longsearch.app.models.folder_models import choose_model
 
         choose_model(root, options.model)
+    tell_once()
     return show(str(root or ""), options.think)
 
 

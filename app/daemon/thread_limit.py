@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 
+from longsearch.engine.inference.opening import has_torch
 from longsearch.indexer.process_priority import on_battery, threads_to_use
 
 CHECK_EVERY_S = 30.0
@@ -27,6 +28,9 @@ class ThreadLimit:
         if self._checked_at is not None and now - self._checked_at < CHECK_EVERY_S:
             return
         self._checked_at = now
+        if not has_torch():
+            self._adapt_numpy()
+            return
         import torch
 
         self._all_threads = self._all_threads or torch.get_num_threads()
@@ -34,3 +38,8 @@ class ThreadLimit:
         wanted = threads_to_use(self._all_threads, self.is_on_battery)
         if torch.get_num_threads() != wanted:
             torch.set_num_threads(wanted)
+
+    def _adapt_numpy(self) -> None:
+        from longsearch.engine.inference import numpy_encoder
+
+        self.is_on_battery = numpy_encoder.saves_power = self._is_on_battery()

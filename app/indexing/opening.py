@@ -30,7 +30,7 @@ from longsearch.indexer.sources.objects import ObjectStore
 from longsearch.indexer.sources.source import Folder, Source
 
 if TYPE_CHECKING:
-    from longsearch.engine.inference.encoder import Encoder
+    from longsearch.engine.inference.opening import AnyEncoder
 
 log = logging.getLogger("longsearch.indexing")
 
@@ -86,7 +86,7 @@ def opens_here(models: Models) -> Open:
     def open_index(root: Path, job: Job, name: str, path: Path | None) -> Iterator[OpenIndex]:
         model = models.of(name)
 
-        def load() -> "Encoder":
+        def load() -> "AnyEncoder":
             job.announce("loading the model")
             return model.loaded()
 
@@ -96,7 +96,7 @@ def opens_here(models: Models) -> Open:
     return open_index
 
 
-def _embed(pipeline: Pipeline, store: Store, load: Callable[[], "Encoder"]) -> bool:
+def _embed(pipeline: Pipeline, store: Store, load: Callable[[], "AnyEncoder"]) -> bool:
     """Embed the documents that wait, in slices of the size that is fastest here. Returns whether all of them are done.
 
     `load` returns the model; it is not called if no document waits.
@@ -106,8 +106,12 @@ def _embed(pipeline: Pipeline, store: Store, load: Callable[[], "Encoder"]) -> b
     return pipeline.embed()
 
 
-def tune(encoder: "Encoder", session: Session) -> None:
+def tune(encoder: "AnyEncoder", session: Session) -> None:
     """Set the encoder's slice size (V) to the fastest on this machine; measure first if many tokens wait."""
+    from longsearch.engine.inference.numpy_encoder import NumpyEncoder
+
+    if isinstance(encoder, NumpyEncoder):  # its V fits its threads
+        return
     from longsearch.engine.inference.calibration import calibrated_size
 
     progress = session.progress()

@@ -21,7 +21,7 @@ from longsearch.engine.json_files import load_object, replace_object
 from longsearch.indexer.process_priority import on_battery
 
 if TYPE_CHECKING:
-    from longsearch.engine.inference.encoder import Encoder
+    from longsearch.engine.inference.opening import AnyEncoder
 
 RECONSIDER_S = 30.0
 """A choice holds for this long, or until the document that it was made for is read."""
@@ -48,7 +48,7 @@ class ElasticWidth:
         self._tokens_per_s: float | None = None
         self._queries_s: deque[float] = deque(maxlen=REMEMBERED_QUERIES)
 
-    def for_documents(self, encoder: "Encoder", n_tokens_waiting: Callable[[], int]) -> Choice:
+    def for_documents(self, encoder: "AnyEncoder", n_tokens_waiting: Callable[[], int]) -> Choice:
         """Choose the width for documents that begin now; measure the speed first (1 s) if much waits to be read."""
         if self._documents is None or self._clock() - self._chosen_at > RECONSIDER_S:
             n_tokens = n_tokens_waiting()
@@ -70,12 +70,12 @@ class ElasticWidth:
         """Remember how long the vector of a query took. The fastest of the last ones counts: other work adds time."""
         self._queries_s.append(seconds * GAIN.get(width, 1.0))
 
-    def to_json(self, encoder: "Encoder") -> dict[str, Any]:
+    def to_json(self, encoder: "AnyEncoder") -> dict[str, Any]:
         """Return both choices for the daemon's status."""
         documents = self._documents or self._choose_for_documents(encoder, 0)
         return choices_to_json(encoder.readout.widths, documents, self.for_queries(encoder.readout.widths))
 
-    def _choose_for_documents(self, encoder: "Encoder", n_tokens: int) -> Choice:
+    def _choose_for_documents(self, encoder: "AnyEncoder", n_tokens: int) -> Choice:
         moment = Moment(
             widths=encoder.readout.widths,
             asked=self.asked,
@@ -86,13 +86,13 @@ class ElasticWidth:
         )
         return width_of_documents(moment)
 
-    def _measure_if_needed(self, encoder: "Encoder", n_tokens: int) -> None:
+    def _measure_if_needed(self, encoder: "AnyEncoder", n_tokens: int) -> None:
         is_open = self.asked is None and len(encoder.readout.widths) > 1
         if is_open and self._tokens_per_s is None and n_tokens >= LITTLE_TOKENS:
             self._tokens_per_s = measured_speed(encoder)
 
 
-def measured_speed(encoder: "Encoder") -> float:
+def measured_speed(encoder: "AnyEncoder") -> float:
     """Measure the tokens per second at full width, for about a second, and keep the figure for `longsearch status`."""
     from longsearch.engine.inference.speed import document_rate
 

@@ -10,7 +10,7 @@ from longsearch.engine.errors import LongsearchError
 
 if TYPE_CHECKING:
     from longsearch.engine.inference.cutter import PassageCutter
-    from longsearch.engine.inference.encoder import Encoder
+    from longsearch.engine.inference.opening import AnyEncoder
     from longsearch.engine.inference.query_encoder import QueryEncoder
     from longsearch.engine.models.identity import ModelIdentity
 
@@ -35,17 +35,17 @@ def resolved(name: str) -> str:
     return name if name in SHIPPED else os.path.abspath(folder)  # noqa: PTH100
 
 
-def open_encoder(model: str | None = None) -> "Encoder":
+def open_encoder(model: str | None = None) -> "AnyEncoder":
     """Load a model, or else the chosen one (1 to 2 s), in the number format of the settings. Raises ModelError.
 
     Raises LongsearchError if LONGSEARCH_DTYPE names no number format.
     """
-    from longsearch.engine.inference.encoder import Encoder
+    from longsearch.engine.inference import opening
 
-    return Encoder.open(model or chosen_model(), dtype=current("dtype").dtype)
+    return opening.open_encoder(model or chosen_model(), dtype=current("dtype").dtype)
 
 
-def open_query_encoder(model: str | None = None) -> "QueryEncoder | Encoder":
+def open_query_encoder(model: str | None = None) -> "QueryEncoder | AnyEncoder":
     """Open what encodes the queries of a model: without torch (0.2 s) if it can be. Raises ModelError."""
     from longsearch.engine.inference.query_encoder import QueryEncoder
 

@@ -15,7 +15,7 @@ from longsearch.app.models.encoders import chosen_model, open_query_encoder
 from longsearch.app.paths import socket_path
 
 if TYPE_CHECKING:
-    from longsearch.engine.inference.encoder import Encoder
+    from longsearch.engine.inference.opening import AnyEncoder
     from longsearch.engine.inference.query_encoder import QueryEncoder
 
 ENCODE_TIMEOUT_S = 60.0  # the daemon may need to load torch and the model first
@@ -68,7 +68,7 @@ def from_daemon(
 def from_here(
     text: str,
     instruction: str | None,
-    open_model: "Callable[..., QueryEncoder | Encoder]" = open_query_encoder,
+    open_model: "Callable[..., QueryEncoder | AnyEncoder]" = open_query_encoder,
     steps: int | None = None,
     model: str | None = None,
 ) -> QueryVector:
@@ -82,7 +82,7 @@ def from_here(
 def from_anywhere(
     text: str,
     instruction: str | None,
-    open_model: "Callable[..., QueryEncoder | Encoder]" = open_query_encoder,
+    open_model: "Callable[..., QueryEncoder | AnyEncoder]" = open_query_encoder,
     steps: int | None = None,
     model: str | None = None,
 ) -> QueryVector:

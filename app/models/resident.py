@@ -28,7 +28,7 @@ from longsearch.indexer.encoders import Part
 
 if TYPE_CHECKING:
     from longsearch.engine.inference.cutter import PassageCutter
-    from longsearch.engine.inference.encoder import Encoder
+    from longsearch.engine.inference.opening import AnyEncoder
     from longsearch.engine.inference.query_encoder import QueryEncoder
 
 log = logging.getLogger("longsearch.model")
@@ -40,7 +40,7 @@ class ResidentModel:
 
     def __init__(
         self,
-        load: "Callable[[], Encoder]" = open_encoder,
+        load: "Callable[[], AnyEncoder]" = open_encoder,
         identify: Callable[[], ModelIdentity] = chosen_identity,
         open_cutter: "Callable[[], PassageCutter]" = open_cutter,
         clock: Callable[[], float] = time.monotonic,
@@ -55,7 +55,7 @@ class ResidentModel:
         self._open_queries = open_queries
         self._clock = clock
         self._lock = threading.Lock()
-        self._encoder: Encoder | None = None
+        self._encoder: AnyEncoder | None = None
         self._cutter: PassageCutter | None = None
         self._identity: ModelIdentity | None = None
         self._used_at = clock()
@@ -76,7 +76,7 @@ class ResidentModel:
         """Whether a query has needed the weights in memory, because numpy cannot encode it."""
         return self._queries_need_torch
 
-    def loaded(self) -> "Encoder":
+    def loaded(self) -> "AnyEncoder":
         """Return the encoder, and load it if needed. Raises ModelError if it cannot be loaded or its files changed."""
         if self._encoder is None:
             self.make_room()  # before the lock: two models that make room for each other would wait for ever
@@ -242,7 +242,7 @@ class ResidentReader:
         """As `Encoder`."""
         return self._model.in_use(self._encoder().stream_many(documents))
 
-    def _encoder(self) -> "Encoder":
+    def _encoder(self) -> "AnyEncoder":
         return self._model.loaded().at(self._width)
 
 

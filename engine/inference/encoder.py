@@ -128,6 +128,16 @@ class Encoder(DocumentReader):
             self._narrower[width] = Encoder(model, *given, width)
         return self._narrower[width]
 
+    @property
+    def block_size(self) -> int:
+        """Q, in tokens."""
+        return self.model.block_size
+
+    @property
+    def n_threads(self) -> int:
+        """How many threads a processor's products use."""
+        return torch.get_num_threads()
+
     def encode_query(self, text: str, instruction: str | None = None, steps: int | None = None) -> Vectors:
         """Return the unit vector (dim,) of a query. Raises QueryError for a query without words.
 

@@ -62,10 +62,11 @@ def _in_own_process(*arguments: str) -> Footprint:
 
 
 def _measure(model: str, width: str, dtype: str, vertical_size: str, n_tokens: str, length: str) -> Footprint:
-    from longsearch.engine.inference.encoder import Encoder
+    from longsearch.engine.inference.opening import open_encoder
     from longsearch.engine.inference.speed import PASSAGE_TOKENS, random_document
 
-    encoder = Encoder.open(model, dtype=dtype, width=parse_width(width), vertical_size=int(vertical_size))
+    encoder = open_encoder(model, dtype=dtype, width=parse_width(width))
+    encoder.vertical_size = int(vertical_size)
     tokens, passages = random_document(encoder, int(length))
     n = int(n_tokens)
     tokens, passages = replace(tokens, ids=tokens.ids[:n], starts=tokens.starts[:n]), passages[: n // PASSAGE_TOKENS]

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from longsearch.engine.arrays import Vectors
-from longsearch.engine.errors import ModelError
+from longsearch.engine.errors import ModelError, install_hint
 from longsearch.engine.inference.cutter import PassageCutter
 from longsearch.engine.inference.documents import DocumentReader
 from longsearch.engine.inference.query_encoder import QueryEncoder
@@ -41,6 +41,8 @@ from longsearch.engine.types.documents import Passage
 
 K = TypeVar("K")
 _X86 = ("x86_64", "AMD64")
+saves_power = False
+"""Whether half of the threads read: the daemon sets it while the machine runs on battery."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +70,8 @@ def choose_products(dtype: str) -> NumpyHardware:
         return NumpyHardware("float32", "torch is not installed: numpy reads the bundled models")
     if dtype == "float32" or (dtype == "int8" and has_int8):
         return NumpyHardware(dtype, f"torch is not installed; {dtype} was asked for")
-    extra = "int8" if dtype == "int8" else "torch"
-    raise ModelError(f"{dtype} needs more packages", f"pip install 'longsearch[{extra}]', or use --dtype auto")
+    package, extra = ("onnxruntime", "int8") if dtype == "int8" else ("torch", "torch")
+    raise ModelError(f"the number format {dtype} needs {package}", install_hint(extra))
 
 
 class NumpyEncoder(DocumentReader):
@@ -90,6 +92,7 @@ class NumpyEncoder(DocumentReader):
         self._queries = queries
         self._layers = queries.weights.layers(queries.width, _product(hardware))
         self._threads = ThreadPoolExecutor(n_threads, "reader")
+        self._few_threads = ThreadPoolExecutor(max(n_threads // 2, 1), "reader")  # neither starts any before its use
         self._narrower: dict[float, NumpyEncoder] = {}
 
     @classmethod
@@ -102,7 +105,7 @@ class NumpyEncoder(DocumentReader):
         cutter = PassageCutter.open(model)
         queries = QueryEncoder.open(model, cutter.tokenizer)
         if queries is None:
-            raise ModelError(f"the model {model} needs torch", "pip install 'longsearch[torch]'")
+            raise ModelError(f"the model {model} needs torch", install_hint("torch"))
         queries.weights.load_table()
         keep_freed_memory()
         threadpool_limits(1, "blas")  # the threads are those of `read_slices`: they also share what is no product
@@ -121,6 +124,10 @@ class NumpyEncoder(DocumentReader):
     def batch_below_tokens(self) -> int:
         """0: documents are as fast one by one as in a batch, since a step of numpy costs little."""
         return 0
+
+    def batch(self) -> tuple[int, int]:
+        """Return how many documents `stream_many` reads at once, and how many of their tokens it reads in a step."""
+        return 1, self.vertical_size
 
     def encode_query(self, text: str, instruction: str | None = None, steps: int | None = None) -> Vectors:
         """As `Encoder.encode_query`."""
@@ -161,7 +168,8 @@ class NumpyEncoder(DocumentReader):
             excerpts: list[Excerpts] = []
             if at < len(ids):
                 embedded, token_weights = weights.rows(ids[at : at + self.vertical_size])
-                hidden, layers = read_slices(self._layers, embedded, layers, self._threads)
+                threads = self._few_threads if saves_power else self._threads
+                hidden, layers = read_slices(self._layers, embedded, layers, threads)
                 hidden *= token_weights[:, None]
                 vectors, excerpts = reading.take(hidden)
             done = NumpyPass(layers, reading.n_tokens_done, reading.n_passages_done, reading.sums)

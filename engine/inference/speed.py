@@ -7,21 +7,24 @@ the machine can only slow a run down.
 import time
 from collections.abc import Iterator
 from itertools import cycle
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
-from torch import nn
 
-from longsearch.engine.inference.encoder import Encoder
+from longsearch.engine.inference.opening import AnyEncoder
 from longsearch.engine.inference.tokens import TokenizedText
-from longsearch.engine.models.ops.int8 import Int8Linear
 from longsearch.engine.types.documents import Passage
+
+if TYPE_CHECKING:
+    from torch import nn
+
+    from longsearch.engine.inference.encoder import Encoder
 
 NOTE_TOKENS = 200
 PASSAGE_TOKENS = 130  # the average length of a passage of prose
 
 
-def random_document(encoder: Encoder, n_tokens: int, seed: int = 0) -> tuple[TokenizedText, list[Passage]]:
+def random_document(encoder: AnyEncoder, n_tokens: int, seed: int = 0) -> tuple[TokenizedText, list[Passage]]:
     """Make up a document as `Encoder.split` returns it. Each token is a word of one letter."""
     ids = np.random.default_rng(seed).integers(0, encoder.tokenizer.vocabulary_size, n_tokens)
     borders = [(start, min(start + PASSAGE_TOKENS, n_tokens)) for start in range(0, n_tokens, PASSAGE_TOKENS)]
@@ -29,7 +32,7 @@ def random_document(encoder: Encoder, n_tokens: int, seed: int = 0) -> tuple[Tok
     return TokenizedText(ids, 2 * np.arange(n_tokens), "a " * n_tokens), passages
 
 
-def document_rate(encoder: Encoder, seconds: float) -> float:
+def document_rate(encoder: AnyEncoder, seconds: float) -> float:
     """Return the tokens per second of reading one long document, measured for about `seconds`."""
     tokens, passages = random_document(encoder, 100_000)
     best, done, began = 0.0, 0, time.perf_counter()
@@ -43,7 +46,7 @@ def document_rate(encoder: Encoder, seconds: float) -> float:
     return best
 
 
-def notes_rates(encoder: Encoder, seconds: float) -> tuple[float, float]:
+def notes_rates(encoder: AnyEncoder, seconds: float) -> tuple[float, float]:
     """Return the tokens per second of reading notes of 200 tokens: one by one, and in full batches of `stream_many`."""
     rows, _ = encoder.batch()
     note = random_document(encoder, NOTE_TOKENS)
@@ -64,16 +67,21 @@ def notes_rates(encoder: Encoder, seconds: float) -> tuple[float, float]:
     raise AssertionError
 
 
-def linear_flops(encoder: Encoder) -> int:
+def linear_flops(encoder: "Encoder") -> int:
     """Return the floating-point operations per token of the linear layers: the mixers' projections, not their scans."""
     return sum(2 * layer.weight.numel() for layer in _linear_layers(encoder))
 
 
-def matmul_rate(encoder: Encoder, products: str, seconds: float) -> float:
+def matmul_rate(encoder: "Encoder", products: str, seconds: float) -> float:
     """Return the operations per second of plain products: V tokens by each of the model's matrices.
 
     `products` is their number format, as in `Hardware.products`. In int8 the times include the conversions.
     """
+    import torch
+    from torch import nn
+
+    from longsearch.engine.models.ops.int8 import Int8Linear
+
     device = encoder.model.device
     shapes = sorted({tuple(layer.weight.shape) for layer in _linear_layers(encoder)})
     dtype = torch.float32 if products == "int8" else getattr(torch, products)
@@ -98,5 +106,7 @@ def matmul_rate(encoder: Encoder, products: str, seconds: float) -> float:
     return flops / took_s
 
 
-def _linear_layers(encoder: Encoder) -> Iterator[nn.Linear]:
+def _linear_layers(encoder: "Encoder") -> Iterator["nn.Linear"]:
+    from torch import nn
+
     return (layer for layer in encoder.model.modules() if isinstance(layer, nn.Linear))

@@ -1,0 +1,26 @@
+"""Says once that an NVIDIA card is here which a plain install cannot use."""
+
+import shutil
+import sys
+from pathlib import Path
+
+from longsearch.app.paths import data_folder
+from longsearch.engine.errors import install_hint
+from longsearch.engine.inference.opening import has_torch
+
+_DRIVER = Path("/proc/driver/nvidia/version")
+
+
+def advice() -> str:
+    """Return what would use this machine's NVIDIA card; "" if there is none, or if torch is installed."""
+    if has_torch() or not (shutil.which("nvidia-smi") or _DRIVER.exists()):
+        return ""
+    return f"this machine has an NVIDIA card, which longsearch can read with: {install_hint('cuda')}"
+
+
+def tell_once() -> None:
+    """Print `advice`, if there is any, on stderr: at the first start, and never again."""
+    told = data_folder() / "told-of-card"
+    if (said := advice()) and not told.exists():
+        told.touch()
+        print(f"longsearch: {said}", file=sys.stderr)

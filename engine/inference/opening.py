@@ -1,0 +1,37 @@
+"""Opens the encoder that can read with a model here: `Encoder`, or without torch `NumpyEncoder`. Loads neither."""
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Union
+
+from longsearch.engine.errors import ModelError, install_hint
+from longsearch.engine.widths import Width
+
+if TYPE_CHECKING:
+    from longsearch.engine.inference.encoder import Encoder
+    from longsearch.engine.inference.numpy_encoder import NumpyEncoder
+
+AnyEncoder = Union["Encoder", "NumpyEncoder"]
+"""A loaded model that reads documents and queries."""
+
+
+def has_torch() -> bool:
+    """Return whether torch is installed."""
+    return find_spec("torch") is not None
+
+
+def open_encoder(
+    model: str | Path = "bundled", device: str = "auto", dtype: str = "auto", width: Width = 1.0
+) -> AnyEncoder:
+    """Load a model, named as for `Encoder.open`, with torch if it is installed. Raises ModelError."""
+    if has_torch():
+        from longsearch.engine.inference.encoder import Encoder
+
+        return Encoder.open(model, device, dtype, width=width)
+    from longsearch.engine.inference.numpy_encoder import NumpyEncoder
+
+    if device.startswith("cuda"):
+        raise ModelError("a GPU needs torch", install_hint("torch"))
+    if not isinstance(width, float | int):
+        raise ModelError("a width for each layer needs torch", install_hint("torch"))
+    return NumpyEncoder.open(model, dtype).at(width)
