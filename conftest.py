@@ -6,7 +6,8 @@
 import os
 import tempfile
 
-os.environ["XDG_CONFIG_HOME"] = os.path.join(tempfile.gettempdir(), "longsearch-tests-without-a-config-file")  # noqa: PTH118
+# a folder of this process alone: what one run writes there by mistake may not reach the next
+os.environ["XDG_CONFIG_HOME"] = os.path.join(tempfile.gettempdir(), f"longsearch-tests-without-config-{os.getpid()}")  # noqa: PTH118
 
 try:
     from hypothesis import settings

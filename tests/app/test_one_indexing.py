@@ -15,7 +15,7 @@ from longsearch.app.models.folder_models import FolderModel, choose_model, finis
 from longsearch.app.paths import data_folder, index_path
 from longsearch.app.user_data.saved import SavedSearch, SavedSearches
 from longsearch.engine.index.opening import open_index
-from longsearch.engine.search.calibration import LEAST_PASSAGES
+from longsearch.engine.search import calibration
 from longsearch.engine.store import files
 from longsearch.engine.store.store import Store
 from longsearch.engine.types.results import SearchMode
@@ -23,7 +23,7 @@ from tests.app.app_helpers import running, status, wait_until
 from tests.app.pool_here import without_ray
 from tests.engine.tiny_models import save_embedder
 
-N_FILES = LEAST_PASSAGES + 4
+N_FILES = 10
 SUBJECTS = ("tides", "violins", "bread", "bees", "glaciers", "looms", "harbours")
 
 
@@ -54,8 +54,9 @@ def models(home: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, str]:
 
 
 @pytest.fixture
-def many(home: Path) -> Path:
-    """A folder with enough short documents for an index that can be calibrated."""
+def many(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with enough short documents for an index that can be calibrated, when few are enough."""
+    monkeypatch.setattr(calibration, "LEAST_PASSAGES", 6)
     root = home / "many"
     root.mkdir()
     for number in range(N_FILES):
