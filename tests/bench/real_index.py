@@ -1,36 +1,45 @@
-"""An index of real documents in their own order, with queries of every class made of their own sentences.
+"""An index of real documents, with queries of every class made of their own sentences.
 
-Vectors are made of the words: a word has a direction of its own, a text the sum of those of its words, rare ones
-heavier. So what shares words is near, as with a real model, and no model is needed.
+Vectors are made of the words: a word has one of 65,536 directions, a text the sum of those of its words, short ones
+lighter. So what shares words is near, as with a real model, and no model is needed. Short rows are joined to documents
+of some thirty passages. If more passages are wanted than the texts have, documents are made of every other sentence of
+two of them. A build that was stopped goes on where it stood.
 """
 
 import hashlib
 import json
 import lzma
 import re
+import sys
 import tarfile
 import zlib
 from collections import Counter
 from collections.abc import Iterator
-from functools import lru_cache
-from itertools import islice
+from functools import cache
+from itertools import chain, count, islice, pairwise
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from longsearch.engine.passages import cut_excerpts, cut_passages
+from longsearch.engine.passages import cut_passages
 from longsearch.engine.store.excerpts import packed
 from longsearch.engine.store.records import FileStamp
+from longsearch.engine.store.segments import upkeep
 from longsearch.engine.store.store import Store
 from longsearch.engine.types.documents import DocumentText, MetadataValue
 
 DIM = 384
-_DOCUMENTS_PER_TRANSACTION = 200
+_DOCUMENTS_PER_TRANSACTION = 50
+_SHORT, _JOINED = 10_000, 20_000  # characters: rows shorter than the first are joined to documents of the second
+_SEGMENT = 32_768  # passages that are written into a segment at once while the index is built
+_N_DIRECTIONS = 2**16
+_WORDS_OF_EXCERPT = 14
 _TYPES = ("pdf", "pdf", "md", "txt", "docx")
 _FOLDERS = ("papers", "contracts", "notes", "reports", "letters")
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _WORD = re.compile(r"[^\W\d_]{3,}")
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n\s*\n|(?<=。)")
 
 
 def rows(paths: list[Path]) -> Iterator[tuple[str, str]]:
@@ -39,9 +48,36 @@ def rows(paths: list[Path]) -> Iterator[tuple[str, str]]:
         if ".jsonl" not in path.name and not path.name.endswith(".tar.xz"):
             yield path.stem, path.read_text("utf-8", "replace")
             continue
+        before = ""
         for line in _lines(path, ("corpus.jsonl", "docs.jsonl")):
             row = json.loads(line)
-            yield str(row.get("title", "")), str(row.get("text") or row.get("contents") or row.get("p") or "")
+            text = str(next(filter(None, map(row.get, ("text", "contents", "p", "context"))), ""))
+            if text.strip() and text != before:  # sets of questions repeat the text for each of them
+                yield str(row.get("title") or ""), text
+            before = text
+
+
+def documents(paths: list[Path]) -> Iterator[tuple[str, str]]:
+    """Yield (title, text) of documents without end: the rows, short ones joined, then mixtures of two documents."""
+    yield from _joined(rows(paths))
+    for first in count():
+        for (title, text), (_, other) in pairwise(_joined(rows(paths))):
+            mixed = zip(_SENTENCE.split(text)[first % 2 :: 2], _SENTENCE.split(other)[first // 2 % 2 :: 2], strict=False)
+            yield title, "\n".join(chain.from_iterable(mixed))
+
+
+def _joined(given: Iterator[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    parts: list[str] = []
+    for title, text in given:
+        if len(text) > _SHORT:
+            yield title, text
+            continue
+        parts.append(f"{title}\n\n{text}" if title else text)
+        if sum(map(len, parts)) > _JOINED:
+            yield parts[0].split("\n")[0][:80], "\n\n".join(parts)
+            parts = []
+    if parts:
+        yield parts[0].split("\n")[0][:80], "\n\n".join(parts)
 
 
 def asked_in(paths: list[Path]) -> list[str]:
@@ -55,43 +91,58 @@ def asked_in(paths: list[Path]) -> list[str]:
     return found
 
 
-def _lines(path: Path, names: tuple[str, ...]) -> list[bytes]:
-    """The lines of a file; of an archive, those of its files with these names."""
+def _lines(path: Path, names: tuple[str, ...]) -> Iterator[bytes]:
+    """Yield the lines of a file; of an archive, those of its files with these names."""
     if not path.name.endswith(".tar.xz"):
-        return (lzma.decompress(path.read_bytes()) if path.suffix == ".xz" else path.read_bytes()).splitlines()
+        with lzma.open(path) if path.suffix == ".xz" else path.open("rb") as file:
+            yield from file
+        return
     with tarfile.open(path) as archive:
         files = [archive.extractfile(one) for one in archive.getmembers() if Path(one.name).name in names]
-        return [line for file in files if file is not None for line in file.read().splitlines()]
+        for file in filter(None, files):
+            yield from file
 
 
-@lru_cache(200_000)
-def _direction(word: str) -> NDArray[np.float32]:
-    seed = zlib.crc32(word.encode())
-    weight = 1.0 if len(word) > 4 else 0.3  # short words are common
-    return weight * np.random.default_rng(seed).standard_normal(DIM, np.float32)
+@cache
+def _directions() -> NDArray[np.float32]:
+    """(n, DIM): the directions of words."""
+    return np.random.default_rng(0).standard_normal((_N_DIRECTIONS, DIM), np.float32)
+
+
+def _weighted(text: str) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """((n,) where the words of a text begin, (n, DIM) their directions, those of short words lighter)."""
+    words = [(match.start(), match[0].encode()) for match in _WORD.finditer(text.lower())] or [(0, text.encode())]
+    weights = np.array([1 if len(word) > 4 else 0.3 for _, word in words], np.float32)  # short words are common
+    rows = [zlib.crc32(word) % _N_DIRECTIONS for _, word in words]
+    return np.array([start for start, _ in words]), _directions()[rows] * weights[:, None]
+
+
+def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    made: NDArray[np.float32] = vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-9)
+    return made
 
 
 def vector_of(text: str) -> NDArray[np.float32]:
     """(DIM,), unit length."""
-    words = [word.casefold() for word in _WORD.findall(text)] or [text.casefold()]
-    vector = np.sum([_direction(word) for word in words], axis=0)
-    made: NDArray[np.float32] = vector / max(float(np.linalg.norm(vector)), 1e-9)
-    return made
+    return _unit(_weighted(text)[1].sum(axis=0))
 
 
 def build(path: Path, n_passages: int, paths: list[Path]) -> dict[str, list[str]]:
-    """Write an index with this many passages, or all that the texts have; return the queries of each class."""
-    texts, n_done, n_files = ((title, text) for title, text in rows(paths) if text.strip()), 0, 0
-    seen: list[str] = []
+    """Write an index with this many passages, or go on with one; return the queries of each class."""
+    upkeep.CHECK_EVERY = _SEGMENT  # a segment of each thousand passages would be merged five times more
+    seen = [text for _, text in islice(_joined(rows(paths)), 0, 2800, 7)]
     with Store.open(path, root=path.parent / "real") as store:
         store.use_model("words", DIM)
-        while n_done < n_passages and (batch := list(islice(texts, _DOCUMENTS_PER_TRANSACTION))):
+        with store.reading() as db:
+            ((n_files, n_done),) = db.execute("SELECT (SELECT count(*) FROM contents), count(*) FROM passages")
+        texts = islice(documents(paths), n_files, None)
+        while n_done < n_passages:
             with store.changing():
-                for title, text in batch:
+                for title, text in islice(texts, _DOCUMENTS_PER_TRANSACTION):
                     if n_done < n_passages:
                         n_done += _add(store, title, text, n_files)
                         n_files += 1
-                        seen += [text] if n_files % 7 == 0 and len(seen) < 400 else []
+            print(f"{n_done} passages", end="\r", file=sys.stderr, flush=True)
         store.tidy()
     return queries(seen, asked_in(paths))
 
@@ -100,12 +151,13 @@ def _add(store: Store, title: str, text: str, number: int) -> int:
     """Add one document; return the number of its passages."""
     starts = np.array([match.start() for match in _TOKEN.finditer(text)], np.int64)
     passages = cut_passages(text, starts)
-    own = [text[one.start : one.stop] for one in passages]
-    vectors, spans = np.stack([vector_of(one) for one in own]), [cut_excerpts(one) for one in own]
-    excerpts = [
-        packed(np.array([start for start, _ in cut]), np.stack([vector_of(one[slice(*span)]) for span in cut]))
-        for one, cut in zip(own, spans, strict=True)
-    ]
+    sums, excerpts = [], []
+    for one in passages:
+        begins, directions = _weighted(text[one.start : one.stop])
+        firsts = np.arange(0, len(begins), _WORDS_OF_EXCERPT)
+        of_excerpts = np.add.reduceat(directions, firsts)
+        excerpts.append(packed(np.append(0, begins[firsts[1:]]), _unit(of_excerpts)))
+        sums.append(of_excerpts.sum(axis=0))
     values = (MetadataValue("date", f"{1990 + number % 35}-05-01", "front matter"),
               MetadataValue("author", ("Ann Lee", "Bo Li", "Carl Orff")[number % 3], "front matter"))  # fmt: skip
     name = f"{_FOLDERS[number % 5]}/{number % 97}/document {number}.{_TYPES[number // 5 % 5]}"
@@ -115,8 +167,8 @@ def _add(store: Store, title: str, text: str, number: int) -> int:
         DocumentText(text, (), title, (), values),
         passages,
     )
-    store.add_vectors(document_id, 0, vectors, len(starts), None, excerpts)
-    store.finish_embedding(document_id, vector_of(text), len(starts))
+    store.add_vectors(document_id, 0, _unit(np.stack(sums)), len(starts), None, excerpts)
+    store.finish_embedding(document_id, _unit(np.sum(sums, axis=0)), len(starts))
     return len(passages)
 
 
@@ -124,7 +176,7 @@ def queries(texts: list[str], asked: list[str]) -> dict[str, list[str]]:
     """For each class of queries some that people might type about these texts."""
     found: dict[str, list[str]] = {}
     if asked:
-        found["a question"] = asked[:200]
+        found["a question"] = asked[:: max(1, len(asked) // 200)]
     common = Counter(word.casefold() for text in texts for word in _WORD.findall(text[:20_000]))
     for text in texts:
         sentences = [one for one in re.split(r"(?<=[.!?])\s+", text[:20_000]) if 40 < len(one) < 300]

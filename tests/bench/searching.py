@@ -67,7 +67,7 @@ def _prepare(path: Path, arguments: argparse.Namespace) -> None:
     if _questions_of(path).exists():
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    for left in path.parent.glob(path.name + "*"):
+    for left in path.parent.glob(path.name + "*") if not arguments.text else ():
         left.unlink()
     started = time.process_time()
     if arguments.text:
