@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from longsearch.app.user_data.news import note_news
 from longsearch.engine.arrays import Vectors
-from longsearch.engine.index.calibration import keep
+from longsearch.engine.index.index import keep
 from longsearch.engine.index.opening import open_index
 from longsearch.engine.search.calibration import is_stale
 from longsearch.engine.search.chance import measure

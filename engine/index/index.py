@@ -2,7 +2,9 @@
 
 import json
 import os
-from collections.abc import Callable, Hashable
+from bisect import bisect_left
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,12 +15,31 @@ from numpy.typing import NDArray
 
 from longsearch.engine.errors import StoreError
 from longsearch.engine.index.backends import IndexBackend
-from longsearch.engine.index.calibration import Background, background_of
 from longsearch.engine.store import documents, files, languages, metadata, reports, vectors
 from longsearch.engine.store.languages import IndexLanguages
 from longsearch.engine.store.segments import filter_cache
 from longsearch.engine.types.documents import DocumentText
 from longsearch.engine.types.progress import FileReport, IndexProgress
+
+_BACKGROUND = "background"
+
+
+@dataclass(frozen=True, slots=True)
+class Background:
+    """The scores that queries of random words reach in an index: see `search.calibration`."""
+
+    fingerprint: str
+    """The fingerprint of the model that made the vectors."""
+    n_passages: int
+    """How many passages the index had when it was measured."""
+    scores: Mapping[str, Sequence[float]]
+    """For each mode, by its value, the score of the best hit for each query, ascending; by `vector_of`, the cosines
+    of the best hits by meaning."""
+
+    def beaten(self, score: float, kind: str) -> float | None:
+        """Return the share of random queries (0 to 1) that a score or a cosine of this kind beats; None if unknown."""
+        scores = self.scores.get(kind)
+        return bisect_left(scores, score) / len(scores) if scores else None
 
 
 class Index:
@@ -133,3 +154,16 @@ class Index:
     def text(self, document_id: int) -> DocumentText:
         """The whole document."""
         return documents.text(self.db, document_id)
+
+
+def background_of(meta: Mapping[str, Any], fingerprint: str) -> Background | None:
+    """Return the background of an index; None if it was not measured, or for the vectors of another model."""
+    if _BACKGROUND not in meta:
+        return None
+    background = Background(**json.loads(meta[_BACKGROUND]))
+    return background if background.fingerprint == fingerprint else None
+
+
+def keep(db: apsw.Connection, background: Background) -> None:
+    """Keep the background in the index."""
+    db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_BACKGROUND, json.dumps(asdict(background))))

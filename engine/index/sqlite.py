@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.index.backends import Found, QueryWords
-from longsearch.engine.index.lookup import FORM, Lookup, forms_of
+from longsearch.engine.index.lookup import Lookup
 from longsearch.engine.index.query_words import by_fts5, by_segments
 from longsearch.engine.store import dictionary, documents, keywords, vectors
 from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.segments.candidate_filter import CandidateFilter, places_among
 from longsearch.engine.store.segments.files import DamagedSegmentError, Segments
 from longsearch.engine.store.segments.vector_search import VectorSearch, read
-from longsearch.engine.store.segments.word_parts import holding
+from longsearch.engine.store.segments.word_parts import matching
 from longsearch.engine.store.vec0 import storage_chunks
 
 Parameters = ParamSpec("Parameters")
@@ -56,9 +56,8 @@ class SqliteBackend:
 
     @_sound
     def matching(self, match: str) -> NDArray[np.int64]:
-        """See `IndexBackend`. Segments know who holds a word; FTS5 is asked for phrases, AND and NEAR."""
-        asks_for_any = set(FORM.sub("", match)) <= set(" ()OR")
-        found = holding(self._segments, forms_of(match)) if asks_for_any else None
+        """See `IndexBackend`."""
+        found = matching(self._segments, match)
         return keywords.matching(self._db, match) if found is None else found
 
     def first_matching(self, match: str, limit: int, allowed: NDArray[np.int64] | None) -> list[int]:

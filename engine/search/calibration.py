@@ -11,8 +11,7 @@ question about the very subject whose answer is missing looks like one whose ans
 from collections.abc import Sequence
 from dataclasses import replace
 
-from longsearch.engine.index.calibration import Background
-from longsearch.engine.index.index import Index
+from longsearch.engine.index.index import Background, Index
 from longsearch.engine.search.fusion import both
 from longsearch.engine.store import documents
 from longsearch.engine.types.results import ChanceLevel, DocumentHit, Reason, SearchMode

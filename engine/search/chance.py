@@ -5,8 +5,7 @@ from collections.abc import Callable
 
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.errors import QueryError
-from longsearch.engine.index.calibration import Background
-from longsearch.engine.index.index import Index
+from longsearch.engine.index.index import Background, Index
 from longsearch.engine.languages.analysis import characters_of
 from longsearch.engine.languages.scripts import SPACED_OR_RUN, UNSPACED_RUN
 from longsearch.engine.query_language.query import parse

@@ -1,7 +1,7 @@
 """Decides which passages are what the operators of a query say. Knows no ranking.
 
-Words, phrases and fields are each looked up once; AND, OR and NOT are done with the ids. The slow twin is FTS5, which
-knows the same operators: `expression_of` writes what it is asked.
+What has no fields is one expression. Words, phrases and fields of the rest are each looked up once; AND, OR and NOT
+are done with the ids. The slow twin is FTS5, which knows the same operators: `expression_of` writes what it is asked.
 """
 
 from collections.abc import Sequence
@@ -74,6 +74,8 @@ def expression_of(node: Node, languages: IndexLanguages) -> str:
 
 
 def _set(index: Index, node: Node, languages: IndexLanguages) -> _Set:
+    if _is_of_words(node):
+        return _Set(index.backend.matching(expression_of(node, languages)))
     match node:
         case Where():
             return _with_field(index, node)
@@ -87,8 +89,19 @@ def _set(index: Index, node: Node, languages: IndexLanguages) -> _Set:
             neither = _intersected(index, [replace(part, is_rest=not part.is_rest) for part in parts])
             found = _of_passages(index, neither)
             return replace(found, is_rest=not found.is_rest)
-        case _:
-            return _Set(index.backend.matching(expression_of(node, languages)))
+    raise ValueError(f"{node} is of words")
+
+
+def _is_of_words(node: Node) -> bool:
+    """Whether one expression says it: without fields, and NOT only beside something that must be there."""
+    match node:
+        case All():
+            wanted = [part for part in node.parts if not isinstance(part, Not)]
+            parts = [part.part if isinstance(part, Not) else part for part in node.parts]
+            return bool(wanted) and all(map(_is_of_words, parts))
+        case Either():
+            return all(map(_is_of_words, node.parts))
+    return not isinstance(node, Where | Not)
 
 
 def _with_field(index: Index, where: Where) -> _Set:

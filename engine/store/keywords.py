@@ -125,17 +125,13 @@ def scores_of_forms(
     return found, several
 
 
-def matching(db: apsw.Connection, match: str) -> NDArray[np.int64]:
-    """Ids of all passages that match, ascending."""
-    rows = db.execute("SELECT rowid FROM words WHERE words MATCH ?", (match,))
+def matching(db: apsw.Connection, match: str, among: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+    """Ids of all passages that match, ascending; of these alone (some, ascending) if `among` is given."""
+    condition, bindings = _among(among)
+    if among is not None:  # FTS5 skips what lies outside
+        condition, bindings = " AND rowid BETWEEN ? AND ?" + condition, (int(among[0]), int(among[-1]), *bindings)
+    rows = db.execute(f"SELECT rowid FROM words WHERE words MATCH ?{condition}", (match, *bindings))  # noqa: S608
     return np.fromiter((row[0] for row in rows), dtype=np.int64)
-
-
-def matching_scored(db: apsw.Connection, match: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """(ids, BM25) of all passages that match, ascending by id."""
-    sql = f"SELECT rowid, -bm25(words, 1.0, {TITLE_WEIGHT}) FROM words WHERE words MATCH ? ORDER BY rowid"  # noqa: S608
-    rows = db.execute(sql, (match,)).fetchall()
-    return np.array([row[0] for row in rows], np.int64), np.array([row[1] for row in rows], np.float64)
 
 
 def n_matching_by_document(db: apsw.Connection, match: str) -> dict[int, int]:

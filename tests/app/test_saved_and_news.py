@@ -17,7 +17,7 @@ from longsearch.app.user_data import saved as module
 from longsearch.app.user_data.news import note_news
 from longsearch.app.user_data.saved import Answer, NewPassage, SavedSearch, SavedSearches, Stamp
 from longsearch.engine.errors import LongsearchError
-from longsearch.engine.index.calibration import Background, keep
+from longsearch.engine.index.index import Background, keep
 from longsearch.engine.index.opening import open_index
 from longsearch.engine.store.store import Store
 from longsearch.engine.types.results import SearchMode

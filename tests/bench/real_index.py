@@ -62,7 +62,9 @@ def documents(paths: list[Path]) -> Iterator[tuple[str, str]]:
     yield from _joined(rows(paths))
     for first in count():
         for (title, text), (_, other) in pairwise(_joined(rows(paths))):
-            mixed = zip(_SENTENCE.split(text)[first % 2 :: 2], _SENTENCE.split(other)[first // 2 % 2 :: 2], strict=False)
+            mixed = zip(
+                _SENTENCE.split(text)[first % 2 :: 2], _SENTENCE.split(other)[first // 2 % 2 :: 2], strict=False
+            )
             yield title, "\n".join(chain.from_iterable(mixed))
 
 

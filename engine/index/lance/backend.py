@@ -12,10 +12,10 @@ from longsearch.engine.index import bm25
 from longsearch.engine.index.backends import Found, QueryWords
 from longsearch.engine.index.lance.address import errors_explained
 from longsearch.engine.index.lance.indexes import ALL_PARTITIONS, has_vector_index
-from longsearch.engine.index.lance.match import Matcher, phrases_of
+from longsearch.engine.index.lance.match import Matcher
 from longsearch.engine.index.lance.snapshot import Snapshot
 from longsearch.engine.index.lance.words import search_of, words_of
-from longsearch.engine.index.lookup import Lookup
+from longsearch.engine.index.lookup import Lookup, forms_of
 from longsearch.engine.store import vectors
 from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.segments.candidate_filter import CandidateFilter
@@ -116,7 +116,7 @@ class LanceBackend:
 
     def best(self, match: str, limit: int, allowed: NDArray[np.int64] | None) -> Found:
         """See `IndexBackend`."""
-        phrases = phrases_of(match)
+        phrases = forms_of(match)
         matcher, n = self._look_up(), self._snapshot.at.n_passages
         matcher.look_up(phrases)
         found = search_of(self._snapshot, [matcher.held(phrase) for phrase in phrases])

@@ -1,11 +1,8 @@
-"""Reads the match expressions of `index.lookup`, and finds who holds their phrases by the postings of a store.
+"""Finds who matches an expression (`store.match_expression`) by the postings of a store.
 
-An expression is a quoted phrase, which may end with a star for any word with this beginning, or several expressions
-between which stands OR or AND, in brackets, or `NEAR("one" "other", 5)`. FTS5
-is not asked: its index stays in the working file.
+FTS5 is not asked: its index stays in the working file.
 """
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 
 import apsw
@@ -14,9 +11,10 @@ from numpy.typing import NDArray
 
 from longsearch.engine.index.lance.postings import IN_TITLE, LENGTHS, PLACE_BITS, Held, added, counted
 from longsearch.engine.index.lance.snapshot import Snapshot
+from longsearch.engine.index.lookup import forms_of
 from longsearch.engine.store import keywords
+from longsearch.engine.store.match_expression import TOKEN, evaluated
 
-_TOKEN = re.compile(r'"(?:[^"]|"")*"\*?|NEAR\(|, \d+|\(|\)|AND|OR')
 _NOBODY = Held(np.empty(0, np.int64), np.empty(0, np.int64))
 
 
@@ -31,10 +29,8 @@ class Matcher:
 
     def matching(self, match: str) -> NDArray[np.int64]:
         """Ids of the passages that match an expression, ascending."""
-        tokens = list(_TOKEN.findall(match))
-        self.look_up(phrases_of(match))
-        found = self._either(tokens)
-        return found
+        self.look_up(forms_of(match))
+        return evaluated(TOKEN.findall(match)[::-1], _Ids(self))
 
     def look_up(self, phrases: Iterable[str]) -> None:
         """Look up the words of all these phrases in one read."""
@@ -89,7 +85,7 @@ class Matcher:
             starts = own if starts is None else np.intersect1d(starts, own, assume_unique=True)
         return np.empty(0, np.int64) if starts is None else starts
 
-    def _near(self, phrases: Sequence[str], within: int) -> NDArray[np.int64]:
+    def near(self, phrases: Sequence[str], within: int) -> NDArray[np.int64]:
         """The ids of the passages in whose text or title these phrases stand with at most `within` words between.
 
         As FTS5 has it: up to the one that begins last, each other begins within its own words and those between.
@@ -102,39 +98,17 @@ class Matcher:
             lasts = lasts[np.searchsorted(own, first) < np.searchsorted(own, lasts, "right")]
         return np.unique(lasts >> PLACE_BITS)
 
-    def _either(self, tokens: list[str]) -> NDArray[np.int64]:
-        """The ids that match the expression with which `tokens` begin; takes its tokens away."""
-        found = self._both(tokens)
-        while tokens and tokens[0] == "OR":
-            del tokens[0]
-            found = np.union1d(found, self._both(tokens))
-        return found
 
-    def _both(self, tokens: list[str]) -> NDArray[np.int64]:
-        found = self._one(tokens)
-        while tokens and tokens[0] == "AND":
-            del tokens[0]
-            found = np.intersect1d(found, self._one(tokens), assume_unique=True)
-        return found
+class _Ids:
+    """`Sets` of ids, ascending."""
 
-    def _one(self, tokens: list[str]) -> NDArray[np.int64]:
-        if not tokens:
-            return _NOBODY.ids
-        first = tokens.pop(0)
-        if first == "NEAR(":
-            end = tokens.index(")")
-            near, tokens[: end + 1] = tokens[:end], []
-            return self._near(near[:-1], int(near[-1].removeprefix(", ")))
-        if first != "(":
-            return self._held[first].ids
-        found = self._either(tokens)
-        del tokens[:1]  # the closing bracket
-        return found
+    def __init__(self, matcher: Matcher) -> None:
+        self.near, self._held = matcher.near, matcher.held
+        self.either, self.both, self.without = np.union1d, np.intersect1d, np.setdiff1d
 
-
-def phrases_of(match: str) -> list[str]:
-    """The phrases of an expression, in order."""
-    return [token for token in _TOKEN.findall(match) if token.startswith('"')]
+    def held(self, form: str) -> NDArray[np.int64]:
+        """See `Sets`."""
+        return self._held(form).ids
 
 
 def _condition(words: set[str], beginnings: set[str]) -> str:

@@ -4,6 +4,7 @@ The arrays of a segment of words:
 
     ids (n,)              passages, ascending
     lengths (n,)          words of a passage, title included, as FTS5 counts them
+    text_lengths (n,)     those of its text alone
     document_ids (m,)     ascending; the passages of a document follow one another
     first_of (m + 1,)     where the passages of each document begin
     terms (bytes)         all terms, ascending, one after another
@@ -12,20 +13,28 @@ The arrays of a segment of words:
     n_documents (t,)      documents that hold a term
     places (p,)           postings: numbers of passages in this segment, ascending for each term
     counts (p,)           how often the passage holds the term; a word of the title counts `TITLE_WEIGHT` times
+    position_ends (t+1,)  where the positions of each term begin
+    positions (q,)        where in the passage the term stands, `counts` numbers for each posting: their lowest bytes
+    far (f,), highs (f,)  which positions have more than a byte, and what stands above it
+
+The title follows the text after a gap of one place, so that no phrase goes from one into the other, and then again.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from longsearch.engine.store.segments.files import Arrays, SegmentWriter, Shapes
+from longsearch.engine.store.segments.term_counts import ranges
 
 Ints = NDArray[np.signedinteger[Any]] | NDArray[np.unsignedinteger[Any]]
+_BYTE = 255
 _POSTINGS_AT_ONCE = 2**21  # merged at once, which takes 150 MB at most
 
 
@@ -39,6 +48,8 @@ class Passages:
     """(n,): the document of each passage, ascending."""
     lengths: NDArray[np.int32]
     """(n,)"""
+    text_lengths: NDArray[np.int32]
+    """(n,)"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +60,20 @@ class Block:
     """(p,): numbers of terms."""
     places: NDArray[np.int64]
     counts: NDArray[np.int64]
+    positions: NDArray[np.int64]
+    """(q,): the positions of each posting, ascending."""
+
+
+def positions_at(segment: Arrays, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The positions in these rows of `positions`."""
+    start = int(rows.min(initial=len(segment.raw["positions"])))
+    found = segment.part("positions", start, int(rows.max(initial=start - 1)) + 1)[rows - start].astype(np.int64)
+    far = segment["far"]
+    if len(far):
+        own = np.minimum(np.searchsorted(far, rows.astype(far.dtype)), len(far) - 1)
+        is_far = far[own] == rows
+        found[is_far] += segment["highs"][own[is_far]].astype(np.int64) << 8
+    return found
 
 
 def document_starts(document_ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -65,23 +90,29 @@ def terms_of(segment: Arrays) -> list[bytes]:
     return [whole[start:stop] for start, stop in pairwise(ends)]
 
 
-def from_tokens(tokens: Iterable[Sequence[str]]) -> tuple[list[bytes], Block]:
-    """Count the tokens of each passage. Returns the terms, ascending, and their postings."""
+def from_tokens(columns: Iterable[Sequence[Sequence[str]]]) -> tuple[list[bytes], Block]:
+    """Count the tokens of each passage, given as those of its columns. Returns the terms, ascending, and postings."""
     numbers: defaultdict[str, int] = defaultdict()
     numbers.default_factory = numbers.__len__
     found: list[int] = []
+    positions: list[int] = []
     lengths: list[int] = []
-    for own in tokens:
-        found.extend(map(numbers.__getitem__, own))
-        lengths.append(len(own))
+    for own in columns:
+        start, before = 0, len(found)
+        for tokens in own:
+            found.extend(map(numbers.__getitem__, tokens))
+            positions.extend(range(start, start + len(tokens)))
+            start += len(tokens) + 1
+        lengths.append(len(found) - before)
     by_bytes = sorted((term.encode(), number) for term, number in numbers.items())
     rank = np.empty(len(by_bytes), np.int64)
     rank[[number for _, number in by_bytes]] = np.arange(len(by_bytes))
     n = max(1, len(lengths))
-    places = np.repeat(np.arange(len(lengths)), lengths)
-    pairs, counts = np.unique(rank[np.array(found, np.int64)] * n + places, return_counts=True)
+    pairs = rank[np.array(found, np.int64)] * n + np.repeat(np.arange(len(lengths)), lengths)
+    order = np.argsort(pairs, kind="stable")
+    pairs, counts = np.unique(pairs[order], return_counts=True)
     terms, places = np.divmod(pairs, n)
-    return [term for term, _ in by_bytes], Block(terms, places, counts)
+    return [term for term, _ in by_bytes], Block(terms, places, counts, np.array(positions, np.int64)[order])
 
 
 def write(writer: SegmentWriter, passages: Passages, terms: Sequence[bytes], counted: "Counted") -> None:
@@ -89,13 +120,25 @@ def write(writer: SegmentWriter, passages: Passages, terms: Sequence[bytes], cou
     document_ids, first_of = document_starts(passages.document_ids)
     writer.write("ids", [passages.ids])
     writer.write("lengths", [passages.lengths])
+    writer.write("text_lengths", [passages.text_lengths])
     writer.write("document_ids", [document_ids])
     writer.write("first_of", [first_of])
     writer.write("terms", [np.frombuffer(b"".join(terms), np.uint8)])
     writer.write("term_ends", [np.cumsum([0, *map(len, terms)])])
     writer.write("posting_ends", [np.append(0, np.cumsum(counted.n_postings))])
     writer.write("n_documents", [counted.n_documents])
-    writer.write_together(("places", "counts"), ((block.places, block.counts) for block in counted.blocks()))
+    writer.write("position_ends", [np.append(0, np.cumsum(counted.n_positions))])
+    names = ("places", "counts", "positions", "far", "highs")
+    writer.write_together(names, _written(counted.blocks()))
+
+
+def _written(blocks: Iterable[Block]) -> Iterator[Sequence[NDArray[Any]]]:
+    """Yield what is written of each block: places, counts, positions, which are far, and how far."""
+    before = 0
+    for block in blocks:
+        far = np.flatnonzero(block.positions > _BYTE)
+        yield block.places, block.counts, block.positions & _BYTE, far + before, block.positions[far] >> 8
+        before += len(block.positions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,14 +149,20 @@ class Counted:
     """(t,)"""
     n_documents: NDArray[np.int64]
     """(t,)"""
+    n_positions: NDArray[np.int64]
+    """(t,)"""
     largest_count: int
+    largest_position: int
+    n_far: int
+    """How many positions have more than a byte."""
     blocks: Any
     """A function that returns an iterator of `Block`, the same every time."""
 
     @classmethod
     def of(cls, n_terms: int, document_ids: NDArray[np.int64], blocks: Any) -> "Counted":
         """Count the postings of these blocks; `document_ids` (n,) are those of all passages."""
-        n_postings, n_documents, largest = np.zeros(n_terms, np.int64), np.zeros(n_terms, np.int64), 0
+        n_postings, n_documents, n_positions = np.zeros((3, n_terms), np.int64)
+        largest, last, n_far = 0, 0, 0
         for block in blocks():
             if not len(block.terms):
                 continue
@@ -122,25 +171,33 @@ class Counted:
             first, end = int(block.terms[0]), int(block.terms[-1]) + 1
             n_postings[first:end] += np.bincount(block.terms - first)
             n_documents[first:end] += np.bincount(block.terms[is_new] - first)
-            largest = max(largest, int(block.counts.max()))
-        return cls(n_postings, n_documents, largest, blocks)
+            n_positions[first:end] += np.bincount(block.terms - first, block.counts).astype(np.int64)
+            largest, last = max(largest, int(block.counts.max())), max(last, int(block.positions.max()))
+            n_far += int(np.count_nonzero(block.positions > _BYTE))
+        return cls(n_postings, n_documents, n_positions, largest, last, n_far, blocks)
 
 
 def shapes(passages: Passages, terms: Sequence[bytes], counted: Counted) -> Shapes:
     """The type and shape of each array of a segment."""
     n, n_documents = len(passages.ids), len(document_starts(passages.document_ids)[0])
-    n_terms, n_postings = len(terms), int(counted.n_postings.sum())
+    n_terms, n_postings, n_positions = len(terms), int(counted.n_postings.sum()), int(counted.n_positions.sum())
+    n_bytes = sum(map(len, terms))
     return {
         "ids": (np.int64, (n,)),
         "lengths": (np.int32, (n,)),
+        "text_lengths": (np.min_scalar_type(int(passages.text_lengths.max(initial=0))), (n,)),
         "document_ids": (np.int64, (n_documents,)),
         "first_of": (np.int64, (n_documents + 1,)),
-        "terms": (np.uint8, (sum(map(len, terms)),)),
-        "term_ends": (np.int64, (n_terms + 1,)),
-        "posting_ends": (np.int64, (n_terms + 1,)),
+        "terms": (np.uint8, (n_bytes,)),
+        "term_ends": (np.min_scalar_type(n_bytes), (n_terms + 1,)),
+        "posting_ends": (np.min_scalar_type(n_postings), (n_terms + 1,)),
         "n_documents": (np.int32, (n_terms,)),
         "places": (np.uint32, (n_postings,)),
         "counts": (np.min_scalar_type(counted.largest_count), (n_postings,)),
+        "position_ends": (np.min_scalar_type(n_positions), (n_terms + 1,)),
+        "positions": (np.uint8, (n_positions,)),
+        "far": (np.min_scalar_type(n_positions), (counted.n_far,)),
+        "highs": (np.min_scalar_type(counted.largest_position >> 8), (counted.n_far,)),
     }
 
 
@@ -156,11 +213,11 @@ def merged(
     n_first = int(alive[0].sum())
     places = [np.full(len(own), -1, np.int64) for own in alive]
     places[0][alive[0]], places[1][alive[1]] = new_places[:n_first], new_places[n_first:]
-    documents, lengths = (
+    documents, lengths, text_lengths = (
         np.concatenate([get(one)[own] for one, own in zip(both, alive, strict=True)])[order]
-        for get in (documents_of, lambda one: one["lengths"])
+        for get in (documents_of, itemgetter("lengths"), itemgetter("text_lengths"))
     )
-    passages = Passages(ids[order], documents, lengths)
+    passages = Passages(ids[order], documents, lengths, text_lengths)
     own_terms = [terms_of(one) for one in both]
     terms = sorted({*own_terms[0], *own_terms[1]})
     number_of = {term: number for number, term in enumerate(terms)}
@@ -201,15 +258,18 @@ class _Blocks:
 
     def _block(self, start: int, stop: int) -> Block:
         """The postings of the terms from `start` to `stop`."""
-        parts = []
+        parts, positions = [], []
         for segment, new_places, numbers in zip(self.segments, self.places, self.numbers, strict=True):
             first, last = np.searchsorted(numbers, (start, stop))
-            ends = segment["posting_ends"][first : last + 1]
+            ends = segment["posting_ends"][first : last + 1].astype(np.int64)
             own = slice(int(ends[0]), int(ends[-1]))
-            places = new_places[segment["places"][own]]
-            kept = places >= 0
+            places, counts = new_places[segment["places"][own]], segment["counts"][own].astype(np.int64)
             terms = np.repeat(numbers[first:last], np.diff(ends))
-            parts.append((terms[kept], places[kept], segment["counts"][own][kept].astype(np.int64)))
+            parts.append((terms, places, counts))
+            begin, end = segment["position_ends"][[first, last]].tolist()
+            positions.append(positions_at(segment, np.arange(begin, end)))
         terms, places, counts = (np.concatenate(part) for part in zip(*parts, strict=True))
         order = np.argsort(terms * (int(places.max(initial=0)) + 1) + places, kind="stable")
-        return Block(terms[order], places[order], counts[order])
+        order = order[places[order] >= 0]
+        rows = ranges((np.cumsum(counts) - counts)[order], counts[order])
+        return Block(terms[order], places[order], counts[order], np.concatenate(positions)[rows])

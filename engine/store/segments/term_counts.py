@@ -127,8 +127,7 @@ class Counts:
         """See `Held`."""
         ends = np.cumsum(stops - starts)
         firsts = ends - (stops - starts)
-        every = np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - firsts, stops - starts)
-        n_before = np.append(0, np.cumsum(self.counts[every] > 0))
+        n_before = np.append(0, np.cumsum(self.counts[ranges(starts, stops - starts)] > 0))
         between: Ints = n_before[ends] - n_before[firsts]
         return between
 
@@ -164,6 +163,13 @@ def n_documents_at(first_of: NDArray[np.int64], places: Ints) -> int:
         return int(np.count_nonzero(np.diff(numbers))) + bool(len(numbers))
     counts = np.diff(np.searchsorted(places, first_of.astype(places.dtype)))
     return int(np.count_nonzero(counts))
+
+
+def ranges(starts: Ints, lengths: Ints) -> NDArray[np.int64]:
+    """The numbers from each of `starts` (m,) on, as many as `lengths` (m,) says."""
+    ends = np.cumsum(lengths, dtype=np.int64)
+    found: NDArray[np.int64] = np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - (ends - lengths), lengths)
+    return found
 
 
 def _slices(n: int) -> Iterator[slice]:

@@ -84,11 +84,12 @@ def _refresh(db: apsw.Connection, index: Path, maker: _Maker, is_idle: bool) -> 
 
 
 def _is_whole(index: Path, listed: Manifest) -> bool:
-    """Whether there are segments, and their files are there, complete and with checksums."""
+    """Whether there are segments, and their files are there, complete and as this longsearch writes them."""
     try:
         paths = [path_of(index, listed.kind, one.token) for one in listed.segments]
         found = [mapped(path, one.token) for path, one in zip(paths, listed.segments, strict=True)]
         has_all = all(path.exists() for path in paths)  # whoever finds damage deletes a file, which may be mapped here
+        has_all &= listed.kind is not Kind.WORDS or all("positions" in one.raw for one in found)
         return bool(found) and has_all and all(one.sums and not one.is_damaged for one in found)
     except (OSError, ValueError, KeyError):
         return False

@@ -30,17 +30,19 @@ class WordMaker:
         """Write a segment of these passages (ascending); return its token. Raises OSError on a full disk."""
         cut = keywords.tokenizer(db)
         document_ids: list[int] = []
-        lengths: list[int] = []
+        lengths: list[tuple[int, int]] = []
 
-        def tokens() -> Iterator[list[str]]:
+        def columns() -> Iterator[list[list[str]]]:
             for document_id, text, title in keywords.indexed_texts(db, ids):
                 of_text, of_title = cut(text), cut(title) if title else []
                 document_ids.append(document_id)
-                lengths.append(len(of_text) + len(of_title))
-                yield [*of_text, *of_title * keywords.TITLE_WEIGHT]
+                lengths.append((len(of_text) + len(of_title), len(of_text)))
+                yield [of_text, *[of_title] * keywords.TITLE_WEIGHT]
 
-        terms, block = postings.from_tokens(tokens())
-        passages = postings.Passages(ids, np.array(document_ids, np.int64), np.array(lengths, np.int32))
+        terms, block = postings.from_tokens(columns())
+        passages = postings.Passages(
+            ids, np.array(document_ids, np.int64), *np.array(lengths, np.int32).reshape(-1, 2).T
+        )
         counted = postings.Counted.of(len(terms), passages.document_ids, lambda: iter([block]))
         return _write(index, passages, terms, counted)
 

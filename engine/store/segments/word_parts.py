@@ -2,7 +2,7 @@
 
 Each *part* answers the same questions: which passages hold a term, and how often. The number of a passage in its part
 is its *place*. A term has one form or several, for example one for each language; a passage that holds any of them
-holds the term, as often as it holds them together. FTS5 itself looks up phrases.
+holds the term, as often as it holds them together.
 """
 
 import re
@@ -17,20 +17,12 @@ from numpy.typing import NDArray
 
 from longsearch.engine.store import documents, keywords
 from longsearch.engine.store.manifest import Kind
+from longsearch.engine.store.match_expression import TOKEN, evaluated
 from longsearch.engine.store.segments.candidate_filter import CandidateFilter, places_among
 from longsearch.engine.store.segments.files import Arrays, Segments
 from longsearch.engine.store.segments.postings import document_starts
-from longsearch.engine.store.segments.term_counts import (
-    K1,
-    Counts,
-    Held,
-    Ints,
-    Postings,
-    half_count,
-    idf,
-    n_documents_at,
-    united,
-)
+from longsearch.engine.store.segments.term_counts import Counts, Held, Ints, Postings, n_documents_at, united
+from longsearch.engine.store.segments.word_positions import Word, near, phrase
 
 _ONE_PHRASE = re.compile(r'"((?:[^"]|"")*)"(\*?)')
 _AT_ONCE = 16_384  # postings of a prefix that are added up at once, in a core's own cache
@@ -49,6 +41,14 @@ class Form:
     def is_word(self) -> bool:
         """Whether the postings alone answer it."""
         return len(self.tokens) <= 1
+
+    def words(self, segment: Arrays) -> list[Word]:
+        """Its words as the segment has them."""
+        ends = [b"\0"] * (len(self.tokens) - 1) + [b"\xff" if self.is_prefix else b"\0"]  # no term has these bytes
+        return [
+            Word(_place_of(segment, token), _place_of(segment, token + end))
+            for token, end in zip(self.tokens, ends, strict=False)
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,45 +71,15 @@ class Part:
         return allowed.mask(self.passage_ids, self.document_ids, self.first_of)
 
 
-@dataclass(frozen=True, slots=True)
-class _Phrase:
-    """The passages of the whole index that hold a phrase."""
-
-    ids: NDArray[np.int64]
-    """(n,), ascending."""
-    scores: NDArray[np.float64]
-    """(n,): the BM25 of each for the phrase alone."""
-    weight: float
-    """The idf of the phrase."""
-    mean_length: float
-
-    @classmethod
-    def found(cls, db: apsw.Connection, form: Form) -> "_Phrase":
-        """Ask FTS5, which alone knows where words stand."""
-        ids, scores = keywords.matching_scored(db, form.expression)
-        n_passages, n_words = keywords.totals(db)
-        return cls(ids, scores, idf(len(ids), n_passages), n_words / max(1, n_passages))
-
-    def counts(self, which: NDArray[np.intp], lengths: Ints) -> NDArray[np.int64]:
-        """How often the passages at `which` hold it; `lengths`: their words. The slow twin is `keywords.frequencies`.
-
-        FTS5 tells a count only as a part of BM25, w f (K1 + 1) / (f + half), which is solved for f here. A function of
-        our own, called for each passage, takes three times as long for a phrase that many hold.
-        """
-        half: NDArray[np.float64] = half_count(lengths.astype(np.float64), self.mean_length)
-        shares = self.scores[which] / self.weight
-        return np.rint(shares * half / (K1 + 1 - shares)).astype(np.int64)
-
-
 def forms_cut(db: apsw.Connection, terms: Sequence[Sequence[str]]) -> list[list[Form]]:
     """Cut the forms of each term, FTS5 expressions of one word, prefix or phrase, into words as FTS5 does."""
-    cut = keywords.tokenizer(db)
-
-    def form(expression: str) -> Form:
-        text, star = _ONE_PHRASE.fullmatch(expression).groups()  # type: ignore[union-attr]
-        return Form(expression, tuple(token.encode() for token in cut(text.replace('""', '"'))), bool(star))
-
-    return [list(map(form, own)) for own in terms]
+    cut, found = keywords.tokenizer(db), []
+    for own in terms:
+        typed = [_ONE_PHRASE.fullmatch(expression).groups() for expression in own]  # type: ignore[union-attr]
+        tokens = [tuple(token.encode() for token in cut(text.replace('""', '"'))) for text, _ in typed]
+        stars = [bool(star) for _, star in typed]
+        found.append(list(map(Form, own, tokens, stars)))
+    return found
 
 
 def parts_of(segments: Segments, terms: Sequence[Sequence[Form]]) -> list[Part] | None:
@@ -117,49 +87,35 @@ def parts_of(segments: Segments, terms: Sequence[Sequence[Form]]) -> list[Part] 
     db, listed, opened = segments.db, segments.manifest(Kind.WORDS), segments.opened(Kind.WORDS)
     if opened is None:
         return None
-    phrases = {one.expression: _Phrase.found(db, one) for own in terms for one in own if not one.is_word}
-    parts = [_of_segment(db, arrays, dead, terms, phrases) for arrays, dead in opened]
+    parts = [_of_segment(db, arrays, dead, terms) for arrays, dead in opened]
     if len(listed.fresh):
         parts.append(_of_fresh(db, listed.fresh, terms))
     return parts
 
 
-def holding(segments: Segments, forms: Sequence[str]) -> NDArray[np.int64] | None:
-    """Ids of the passages that hold any of these forms, ascending; None without segments, or if one is a phrase."""
-    cut = forms_cut(segments.db, [forms])
-    parts = parts_of(segments, cut) if all(form.is_word for form in cut[0]) else None
-    if parts is None:
-        return None
-    return np.sort(
-        np.concatenate([np.empty(0, np.int64), *(part.passage_ids[part.held[0].held_at()] for part in parts)])
-    )
-
-
-def _of_segment(
-    db: apsw.Connection,
-    segment: Arrays,
-    dead: NDArray[np.int64],
-    terms: Sequence[Sequence[Form]],
-    phrases: dict[str, "_Phrase"],
-) -> Part:
+def _of_segment(db: apsw.Connection, segment: Arrays, dead: NDArray[np.int64], terms: Sequence[Sequence[Form]]) -> Part:
     ids = segment["ids"]
     dead_places, _ = places_among(ids, dead)
     document_ids, first_of = segment["document_ids"], segment["first_of"]
-
-    def held(form: Form) -> Held:
-        if form.is_word and form.is_prefix:
-            return _of_prefix(segment, form.tokens, dead_places)
-        n_documents = None
-        if form.is_word:
-            places, counts, n_documents = _of_word(segment, form.tokens)
-        else:
-            phrase = phrases[form.expression]
-            places, own = places_among(ids, phrase.ids)
-            counts = phrase.counts(own, segment["lengths"][places])
-        return _living(places, counts, dead_places, first_of, n_documents)
-
-    of_terms = tuple(united(list(map(held, own)), len(ids), first_of) for own in terms)
+    of_terms = tuple(
+        united([held_in(db, segment, form, dead_places) for form in own], len(ids), first_of) for own in terms
+    )
     return Part(ids, document_ids, first_of, segment["lengths"], of_terms)
+
+
+def held_in(db: apsw.Connection, segment: Arrays, form: Form, dead_places: Ints) -> Held:
+    """Who holds a form in a segment. A longsearch before 1.20 wrote segments without positions: FTS5 knows them."""
+    n_documents = None
+    if form.is_word and form.is_prefix:
+        return _of_prefix(segment, form.tokens, dead_places)
+    if form.is_word:
+        places, counts, n_documents = _of_word(segment, form.tokens)
+    elif "positions" in segment.raw:
+        places, counts = phrase(segment, form.words(segment))
+    else:
+        ids, counts, _ = keywords.frequencies(db, form.expression, segment["ids"])
+        places, _ = places_among(segment["ids"], ids)
+    return _living(places, counts, dead_places, segment["first_of"], n_documents)
 
 
 def _living(places: Ints, counts: Ints, dead_places: Ints, first_of: Ints, n_documents: int | None = None) -> Postings:
@@ -187,6 +143,57 @@ def _of_fresh(db: apsw.Connection, fresh: NDArray[np.int64], terms: Sequence[Seq
     return Part(ids, document_ids, first_of, lengths, of_terms)
 
 
+def matching(segments: Segments, expression: str) -> NDArray[np.int64] | None:
+    """Ids of all passages that match an FTS5 expression, ascending; None without segments that can tell.
+
+    Each segment has a flag for every passage that holds a form, and flags are joined: a million take .1 ms. The slow
+    twin is `keywords.matching`.
+    """
+    opened = segments.opened(Kind.WORDS)
+    if opened is None or ("NEAR" in expression and any("positions" not in arrays.raw for arrays, _ in opened)):
+        return None
+    tokens = TOKEN.findall(expression)[::-1]
+    typed = [token for token in tokens if token[0] == '"']
+    cut = forms_cut(segments.db, [[form] for form in typed])
+    forms = {form: own[0] for form, own in zip(typed, cut, strict=True)}
+    fresh = segments.manifest(Kind.WORDS).fresh
+    found = [keywords.matching(segments.db, expression, fresh)] if len(fresh) else []
+    for arrays, dead in opened:
+        flags = evaluated(tokens.copy(), _Flags(segments.db, arrays, forms))
+        flags[places_among(arrays["ids"], dead)[0]] = False
+        found.append(arrays["ids"][flags])
+    return np.sort(np.concatenate(found))
+
+
+@dataclass(frozen=True, slots=True)
+class _Flags:
+    """`Sets` of the passages of a segment, as a flag for each. Dead ones are left out at the end."""
+
+    db: apsw.Connection
+    segment: Arrays
+    forms: dict[str, Form]
+    """By how they are written."""
+    both: Any = np.logical_and
+    either: Any = np.logical_or
+
+    def held(self, form: str) -> NDArray[np.bool_]:
+        """See `Sets`."""
+        flags = np.zeros(len(self.segment["ids"]), np.bool_)
+        flags[held_in(self.db, self.segment, self.forms[form], np.empty(0, np.intp)).held_at()] = True
+        return flags
+
+    def near(self, forms: Sequence[str], within: int) -> NDArray[np.bool_]:
+        """See `Sets`."""
+        flags = np.zeros(len(self.segment["ids"]), np.bool_)
+        cut = [self.forms[form].words(self.segment) for form in forms]
+        flags[near(self.segment, list(filter(None, cut)), within)] = True
+        return flags
+
+    def without(self, one: NDArray[np.bool_], other: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """See `Sets`."""
+        return one & ~other
+
+
 def n_holding(segment: Arrays, term: bytes) -> int:
     """How many passages of a segment hold a term."""
     return len(_of_word(segment, (term,))[0])
@@ -194,9 +201,9 @@ def n_holding(segment: Arrays, term: bytes) -> int:
 
 def _of_word(segment: Arrays, tokens: tuple[bytes, ...]) -> tuple[Ints, Ints, int]:
     """(places, counts, number of documents) of a word."""
-    terms = _Terms(segment["terms"], segment["term_ends"])
-    number = bisect_left(terms, tokens[0]) if tokens else len(terms)
-    if number == len(terms) or terms[number] != tokens[0]:
+    number, last = _place_of(segment, tokens[0]) if tokens else 0, len(segment["n_documents"])
+    start, stop = segment["term_ends"][number : number + 2].tolist() if tokens and number < last else (0, 0)
+    if stop == start or segment["terms"][start:stop].tobytes() != tokens[0]:
         return segment.part("places", 0, 0), segment.part("counts", 0, 0), 0
     own = segment["posting_ends"][number : number + 2].tolist()
     return segment.part("places", *own), segment.part("counts", *own), int(segment["n_documents"][number])
@@ -206,9 +213,8 @@ def _of_prefix(segment: Arrays, tokens: tuple[bytes, ...], dead_places: Ints) ->
     """All words with this beginning, which stand side by side, as one."""
     if not tokens:
         return Postings(segment.part("places", 0, 0), segment.part("counts", 0, 0), 0)
-    terms = _Terms(segment["terms"], segment["term_ends"])
-    first = bisect_left(terms, tokens[0])
-    last = bisect_left(terms, tokens[0] + b"\xff", first)  # UTF-8 has no such byte
+    first = _place_of(segment, tokens[0])
+    last = _place_of(segment, tokens[0] + b"\xff", first)  # UTF-8 has no such byte
     own = segment["posting_ends"][[first, last]].tolist()
     places, counts, n = segment.part("places", *own), segment.part("counts", *own), len(segment["ids"])
     if last - first <= 1:
@@ -226,16 +232,7 @@ def _of_prefix(segment: Arrays, tokens: tuple[bytes, ...], dead_places: Ints) ->
     return Counts.of(summed, segment["first_of"])
 
 
-@dataclass(frozen=True, slots=True)
-class _Terms(Sequence[bytes]):
-    """The terms of a segment, to be bisected without reading all."""
-
-    whole: NDArray[np.uint8]
-    ends: NDArray[np.int64]
-
-    def __len__(self) -> int:
-        return len(self.ends) - 1
-
-    def __getitem__(self, number: Any) -> Any:
-        start, stop = self.ends[number : number + 2].tolist()
-        return self.whole[start:stop].tobytes()
+def _place_of(segment: Arrays, term: bytes, least: int = 0) -> int:
+    """Where a term stands among those of a segment, or would stand; not all are read."""
+    whole, ends = segment["terms"], segment["term_ends"]
+    return bisect_left(range(len(ends) - 1), term, least, key=lambda n: whole[ends[n] : ends[n + 1]].tobytes())

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from longsearch.engine.index.calibration import Background
-from longsearch.engine.index.calibration import keep as keep_in
+from longsearch.engine.index.index import Background
+from longsearch.engine.index.index import keep as keep_in
 from longsearch.engine.index.opening import open_index
 from longsearch.engine.search import calibration, chance
 from longsearch.engine.search.calibration import level_of

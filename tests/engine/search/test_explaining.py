@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from longsearch.engine.index import query_words
-from longsearch.engine.index.calibration import keep
+from longsearch.engine.index.index import keep
 from longsearch.engine.index.lookup import Lookup
 from longsearch.engine.search import calibration, chance
 from longsearch.engine.search.fusion import both

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import apsw.fts5
 import numpy as np
@@ -19,7 +20,15 @@ from longsearch.engine.store.documents import documents_of
 from longsearch.engine.store.documents import lengths as lengths_by_sql
 from longsearch.engine.store.languages import IndexLanguages
 from longsearch.engine.store.manifest import Kind
-from longsearch.engine.store.segments import files, postings, term_counts, upkeep, word_parts, word_search
+from longsearch.engine.store.segments import (
+    files,
+    postings,
+    term_counts,
+    upkeep,
+    word_parts,
+    word_positions,
+    word_search,
+)
 from longsearch.engine.store.segments.candidate_filter import CandidateFilter
 from longsearch.engine.store.segments.files import Segments
 from longsearch.engine.store.store import Store
@@ -354,16 +363,84 @@ def test_a_segment_whose_arrays_are_not_filled_is_not_written(tmp_path: Path) ->
     assert not list(tmp_path.iterdir())
 
 
+_FORMS = [
+    '"apple"',
+    '"apple pear"',
+    '"run run"',
+    '"e mail"',
+    '"don t"',
+    '"apple pe"*',
+    '"ru"*',
+    '"no such words"',
+    '"?"',
+]
+_LONG = "apple pear run " * 120
+expressions = st.recursive(
+    st.one_of(
+        st.sampled_from(_FORMS),
+        st.builds("NEAR({0} {1}, {2})".format, st.sampled_from(_FORMS), st.sampled_from(_FORMS), st.integers(0, 9)),
+    ),
+    lambda inner: st.builds("({0} {1} {2})".format, inner, st.sampled_from(["AND", "OR", "NOT"]), inner),
+    max_leaves=4,
+)
+
+
 @settings(max_examples=60, deadline=None)
-@given(st.lists(st.lists(sentence, min_size=1, max_size=4), min_size=1, max_size=6))
-def test_the_counts_of_a_phrase_are_those_that_fts5_counts_passage_by_passage(documents: list[list[str]]) -> None:
-    with open_scratch() as store:
+@given(
+    st.lists(st.lists(st.one_of(sentence, st.just(_LONG)), min_size=1, max_size=4), min_size=1, max_size=6),
+    st.lists(expressions, min_size=1, max_size=4),
+    st.booleans(),
+)
+def test_where_words_stand_is_known_as_fts5_knows_it(
+    documents: list[list[str]], asked_for: list[str], is_merged: bool
+) -> None:
+    with open_scratch() as store, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(upkeep, "LEAST_PASSAGES", 1)
+        patch.setattr(upkeep, "_WRITTEN_AT_ONCE", 3 if is_merged else 100)
+        patch.setattr(postings, "_POSTINGS_AT_ONCE", 7)
+        patch.setattr(word_positions, "_AT_ONCE", 2)
         for number, sentences in enumerate(documents):
-            write(store, f"{number}.md", sentences, "Apple pear" if number % 2 else "")
+            write(store, f"{number}.md", sentences, "Apple pear run" if number % 2 else "")
+        store.tidy()
+        write(store, "0.md", ["fresh apple pear", "run"])
         with store.reading() as db:
-            for phrase in ('"apple pear"', '"run run"', '"e-mail"', '"no such words"'):
-                form = word_parts.Form(phrase, (b"two", b"words"), is_prefix=False)
-                found, ids = word_parts._Phrase.found(db, form), keywords.matching(db, phrase)
-                _, counts, lengths = keywords.frequencies(db, phrase, ids)
-                assert found.ids.tolist() == ids.tolist()
-                assert found.counts(np.arange(len(ids)), lengths).tolist() == counts.tolist()
+            segments = Segments(db)
+            for expression in asked_for:
+                found = word_parts.matching(segments, expression)
+                assert found is not None
+                assert found.tolist() == keywords.matching(db, expression).tolist(), expression
+            for arrays, _ in segments.opened(Kind.WORDS) or ():
+                for forms in word_parts.forms_cut(db, [[form] for form in _FORMS]):
+                    held = word_parts.held_in(db, arrays, forms[0], np.empty(0, np.intp))
+                    raw = {name: array for name, array in arrays.items() if name != "positions"}
+                    old = files.Arrays(arrays.path, raw, {}, {})
+                    slow = word_parts.held_in(db, old, forms[0], np.empty(0, np.intp))
+                    if not forms[0].is_word:
+                        living = np.isin(arrays["ids"][held.held_at()], keywords.matching(db, forms[0].expression))
+                        places = held.held_at()[living]
+                        assert places.tolist() == slow.held_at().tolist()
+                        assert held.at(places).tolist() == slow.at(places).tolist()
+
+
+_NEW = {"positions", "far", "highs"}
+
+
+def test_segments_without_positions_are_written_again(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    shapes, together = postings.shapes, files.SegmentWriter.write_together
+
+    def some_together(writer: files.SegmentWriter, names: Any, blocks: Any) -> None:
+        together(writer, names[:2], (block[:2] for block in blocks))
+
+    with monkeypatch.context() as patch:  # as a longsearch before positions wrote them
+        patch.setattr(postings, "shapes", lambda *of: {k: v for k, v in shapes(*of).items() if k not in _NEW})
+        patch.setattr(files.SegmentWriter, "write_together", some_together)
+        for number in range(9):
+            write(store, f"{number}.md", [f"apple number {number}", "pear plum"])
+        store.tidy()
+    with store.reading() as db:
+        assert not any("positions" in arrays.raw for arrays, _ in Segments(db).opened(Kind.WORDS) or ())
+    check(store, ['"apple number"', "plum"])
+    store.tidy()
+    with store.reading() as db:
+        assert all("positions" in arrays.raw for arrays, _ in Segments(db).opened(Kind.WORDS) or ())
+    check(store, ['"apple number"', "plum"])

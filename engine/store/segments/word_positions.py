@@ -1,0 +1,120 @@
+"""Finds phrases, and words near each other, by where words stand in the passages of a segment. The slow twin is FTS5.
+
+The rarest word decides which passages are looked at. In these, occurrences are numbers that grow by passage and by
+place, so that to ask whether a word follows another is to look up a number.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+from numpy.typing import NDArray
+
+from longsearch.engine.store.segments.files import Arrays
+from longsearch.engine.store.segments.postings import positions_at
+from longsearch.engine.store.segments.term_counts import Ints, ranges
+
+_AT_ONCE = 4_096  # passages: what is looked up of them stays in a core's own cache
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """The terms that a word of a phrase may be: one, or those with a beginning."""
+
+    first: int
+    stop: int
+    """One past the last term."""
+
+
+class _Occurrences:
+    """Where a word stands."""
+
+    def __init__(self, segment: Arrays, word: Word) -> None:
+        start, stop = segment["posting_ends"][[word.first, word.stop]].tolist()
+        self._segment, counts = segment, segment.part("counts", start, stop).astype(np.int64)
+        self.places = segment.part("places", start, stop).astype(np.int64)
+        self._starts = np.cumsum(counts) - counts + int(segment["position_ends"][word.first])
+        self._counts = counts
+        if word.stop - word.first > 1:
+            order = np.argsort(self.places, kind="stable")
+            self.places, self._starts, self._counts = self.places[order], self._starts[order], counts[order]
+
+    def of(self, wanted: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """(which of the passages at `wanted` (ascending), the position in it) of each occurrence in these."""
+        first, stop = np.searchsorted(self.places, wanted), np.searchsorted(self.places, wanted, "right")
+        own = ranges(first, stop - first)
+        which = np.repeat(np.repeat(np.arange(len(wanted)), stop - first), self._counts[own])
+        return which, positions_at(self._segment, ranges(self._starts[own], self._counts[own]))
+
+
+def phrase(segment: Arrays, words: Sequence[Word]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(places of the passages that hold these words one after another, ascending, how often each holds them)."""
+    found = [_Occurrences(segment, word) for word in words]
+    places, counts = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    for wanted in _blocks(found):
+        width, starts = _starts(found, [one.of(wanted) for one in found])
+        own = np.bincount(starts // width, minlength=len(wanted))
+        held = np.flatnonzero(own)
+        places.append(wanted[held])
+        counts.append(own[held])
+    return np.concatenate(places), np.concatenate(counts)
+
+
+def near(segment: Arrays, phrases: Sequence[Sequence[Word]], within: int) -> NDArray[np.int64]:
+    """Places of the passages that hold all these phrases with at most `within` words between, ascending.
+
+    So many words may stand between the end of any of them and the beginning of the last. What stands in the title is
+    far from what stands in the text.
+    """
+    found = [[_Occurrences(segment, word) for word in words] for words in phrases]
+    places = [np.empty(0, np.int64)]
+    if not found:
+        return places[0]
+    gap = within + max(map(len, phrases))
+    for wanted in _blocks([one for own in found for one in own]):
+        ends = segment["text_lengths"][wanted].astype(np.int64)
+        title = segment["lengths"][wanted] - ends
+        apart = []
+        for own in found:
+            width, starts = _starts(own, [one.of(wanted) for one in own])
+            which, position = np.divmod(starts, width)
+            position += gap * ((position > ends[which]).astype(np.int64) + (position > (ends + title + 1)[which]))
+            apart.append((which, position))
+        width = gap + max(int(position.max(initial=0)) for _, position in apart) + 1
+        keys = [np.sort(which * width + position) for which, position in apart]
+        last = np.concatenate(keys)
+        for begins, words in zip(keys, phrases, strict=True):
+            before = np.append(-1 - width, begins)[np.searchsorted(begins, last, "right")]
+            last = last[before >= last - len(words) - within]
+        places.append(wanted[np.unique(last // width)])
+    return np.concatenate(places)
+
+
+def _blocks(found: Sequence[_Occurrences]) -> Iterator[NDArray[np.int64]]:
+    """Yield the places of the passages that hold all these words, ascending, some at a time."""
+    in_order = sorted((one.places for one in found), key=len)
+    wanted = reduce(_among, in_order[1:], np.unique(in_order[0]))
+    return (wanted[start : start + _AT_ONCE] for start in range(0, len(wanted), _AT_ONCE))
+
+
+def _among(wanted: NDArray[np.int64], places: Ints) -> NDArray[np.int64]:
+    own = np.searchsorted(places, wanted)
+    held = own < len(places)
+    held[held] = places[own[held]] == wanted[held]
+    return wanted[held]
+
+
+def _starts(
+    found: Sequence[_Occurrences], occurrences: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]
+) -> tuple[int, NDArray[np.int64]]:
+    """(width, passage * width + position of each beginning of a phrase with these words)."""
+    width = 1 + max(int(position.max(initial=0)) for _, position in occurrences)
+    n = 1 + max(int(which.max(initial=0)) for which, _ in occurrences)
+    which, position = occurrences[0]
+    keys = which * width + position
+    for distance, (which, position) in enumerate(occurrences[1:], 1):
+        follows = np.zeros(n * width, np.bool_)
+        follows[(which * width + position - distance)[position >= distance]] = True
+        keys = keys[follows[keys]]
+    return width, keys
