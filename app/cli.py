@@ -31,6 +31,8 @@ Semantic search in a terminal over the long documents you keep.
   longsearch where QUOTE       find the document and the page of a quotation
   longsearch verify DRAFT      check the quotations of a draft against your documents
   longsearch table QUESTIONS   ask each document each question; a table to keep
+  longsearch compare A B       what is new, gone, changed or moved between two documents
+  longsearch copies            documents that are copies or versions of one another
   longsearch text FILE         what longsearch read of a file
   longsearch basket            the passages that you keep as evidence; export them
   longsearch folders           list, name, add and forget indexed folders
@@ -70,6 +72,8 @@ COMMANDS = (
     "where",
     "verify",
     "table",
+    "compare",
+    "copies",
     "text",
     "basket",
     "history",

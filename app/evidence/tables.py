@@ -142,7 +142,7 @@ def answering(scope: Scope, source: VectorSource) -> Callable[[str, Column], str
         said = _LEVELS.get(results.verdict) if results.verdict else _BY_CHANCE.get(best.hit.level or ChanceLevel.CHANCE)
         passage = best.passage
         place = place_name(best.hit.path, passage.page, passage.heading, passage.n_pages, label=passage.page_label)
-        about = ", ".join(filter(None, (place, said)))
+        about = ", ".join(filter(None, (place or passage.heading, said)))
         return condensed(passage.sentence) + (f" [{about}]" if about else "")
 
     return answer

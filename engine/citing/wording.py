@@ -69,6 +69,11 @@ def whole_words(text: str, start: int, stop: int) -> tuple[int, int]:
     return start, stop
 
 
+def words(text: str) -> list[str]:
+    """Return the words of a text as they are however they are printed; of scripts without spaces, the characters."""
+    return [one.key for one in _tokens(text)]
+
+
 def _tokens(text: str) -> list[_Token]:
     return [_Token(" ".join(found[0].split()), _key(found[0]), *found.span()) for found in _TOKEN.finditer(text)]
 

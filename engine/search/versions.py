@@ -66,13 +66,13 @@ def with_versions(hits: Sequence[DocumentHit], index_of: IndexOf) -> list[Docume
         groups += _versions([hits[number] for number in numbers], index_of)
     rows = []
     for group in sorted(groups, key=lambda group: group[0].rank):
-        newest, *others = _newest_first(group, index_of)
+        newest, *others = newest_first(group, index_of)
         rows.append(replace(newest, versions=tuple(others)) if others else newest)
     return [hit if hit.rank == rank else replace(hit, rank=rank) for rank, hit in enumerate(rows, start=1)]
 
 
 @dataclass(frozen=True, slots=True)
-class _Whole:
+class Whole:
     """What tells a whole document from another."""
 
     hit: DocumentHit
@@ -80,7 +80,7 @@ class _Whole:
     n_passages: int
     vector: Vectors | None
 
-    def is_version_of(self, other: "_Whole") -> bool:
+    def is_version_of(self, other: "Whole") -> bool:
         """Whether both are about as long, alike as a whole, and begin alike. What is quickly told is asked first."""
         if min(self.n_passages, other.n_passages) < _AS_LONG * max(self.n_passages, other.n_passages):
             return False
@@ -103,7 +103,7 @@ class _Whole:
 
 def _versions(hits: Sequence[DocumentHit], index_of: IndexOf) -> Iterator[list[DocumentHit]]:
     """Yield the versions among hits whose best passages say nearly the same, the best hit of each first."""
-    left = _wholes(hits, index_of) if len(hits) > 1 else []
+    left = wholes(hits, index_of) if len(hits) > 1 else []
     if not left:
         yield list(hits)
     while left:
@@ -113,19 +113,19 @@ def _versions(hits: Sequence[DocumentHit], index_of: IndexOf) -> Iterator[list[D
         yield [one.hit for one in own]
 
 
-def _wholes(hits: Sequence[DocumentHit], index_of: IndexOf) -> list[_Whole]:
+def wholes(hits: Sequence[DocumentHit], index_of: IndexOf) -> list[Whole]:
     """The documents of these hits, in their order: each index is asked once."""
-    found: dict[int, _Whole] = {}
+    found: dict[int, Whole] = {}
     for root in {hit.root for hit in hits}:
         own = sorted((hit for hit in hits if hit.root == root), key=lambda hit: hit.document_id)
         index, ids = index_of(own[0]), [hit.document_id for hit in own]
         vectors = index.backend.vectors_of(Kind.DOCUMENTS, ids)
         for hit, n_passages in zip(own, index.backend.lengths(np.array(ids)).tolist(), strict=True):
-            found[hit.rank] = _Whole(hit, index, n_passages, vectors.get(hit.document_id))
+            found[hit.rank] = Whole(hit, index, n_passages, vectors.get(hit.document_id))
     return [found[hit.rank] for hit in hits]
 
 
-def _newest_first(group: Sequence[DocumentHit], index_of: IndexOf) -> list[DocumentHit]:
+def newest_first(group: Sequence[DocumentHit], index_of: IndexOf) -> list[DocumentHit]:
     """Versions by the date of the document, then the time of its file, then the numbers in its name."""
 
     def age(hit: DocumentHit) -> tuple[str, int, list[int]]:
