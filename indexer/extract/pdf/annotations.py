@@ -35,6 +35,7 @@ _NO_COMMENTS = frozenset({pdfium_c.FPDF_ANNOT_LINK, pdfium_c.FPDF_ANNOT_POPUP, p
 _TICKS = frozenset({pdfium_c.FPDF_FORMFIELD_CHECKBOX, pdfium_c.FPDF_FORMFIELD_RADIOBUTTON})
 _CHOICES = frozenset({pdfium_c.FPDF_FORMFIELD_COMBOBOX, pdfium_c.FPDF_FORMFIELD_LISTBOX})
 _NO_VALUES = frozenset({pdfium_c.FPDF_FORMFIELD_PUSHBUTTON, pdfium_c.FPDF_FORMFIELD_SIGNATURE})
+_DRAWN = {pdfium_c.FPDF_ANNOT_STAMP: "Stamp", pdfium_c.FPDF_ANNOT_WATERMARK: "Watermark"}
 _PLAIN_TICKS = frozenset({"", "yes", "on", "1", "0", "x", "true", "ja", "oui", "checked"})
 """Values of ticked boxes that say no more than that they are ticked."""
 _MARK = re.compile("<[^>]*>")
@@ -74,6 +75,8 @@ class Beside:
     notes: list[str] = field(default_factory=list)
     """A line for each note and comment, with its author."""
     pinned: list[Pinned] = field(default_factory=list)
+    drawn: list[tuple[int, str, Typed]] = field(default_factory=list)
+    """(number, what it is, its place) of each annotation whose words are in its look alone (see `drawn`)."""
     n_characters: int = 0
 
 
@@ -89,6 +92,8 @@ def beside(page: Any, index: int, text_page: Any, form: Any, unseen: Container[i
             continue
         if number not in unseen and not pdfium_c.FPDFAnnot_GetFlags(annotation) & _UNSEEN:
             _take(found, annotation, index, text_page, form)
+            if (kind := _drawn_kind(annotation, form)) is not None:
+                found.drawn.append((number, kind, _placed(annotation, "", "")))
         pdfium_c.FPDFPage_CloseAnnot(annotation)
         if found.n_characters > _MAX_CHARACTERS:
             break
@@ -118,6 +123,22 @@ def _take(found: Beside, annotation: Any, index: int, text_page: Any, form: Any)
         )
 
 
+def _drawn_kind(annotation: Any, form: Any) -> str | None:
+    """Return what an annotation is whose words only its look may hold; None for all others."""
+    kind = pdfium_c.FPDFAnnot_GetSubtype(annotation)
+    if kind == pdfium_c.FPDF_ANNOT_WIDGET and form is not None:
+        is_signature = pdfium_c.FPDFAnnot_GetFormFieldType(form, annotation) == pdfium_c.FPDF_FORMFIELD_SIGNATURE
+        mark = "Signature" if is_signature else None
+    elif kind == pdfium_c.FPDF_ANNOT_FREETEXT:
+        mark = None if _entry(annotation, b"Contents") or _rich_text(annotation) else ""
+    else:
+        mark = _DRAWN.get(kind)
+    has_look = mark is not None and pdfium_c.FPDFAnnot_GetAP(
+        annotation, pdfium_c.FPDF_ANNOT_APPEARANCEMODE_NORMAL, None, 0
+    )
+    return mark if has_look else None
+
+
 def _rich_text(annotation: Any) -> str:
     """Return the words of a note that has them with marks alone."""
     return " ".join(unescape(_MARK.sub(" ", _entry(annotation, b"RC"))).split())
@@ -132,6 +153,17 @@ def _kind_of_note(annotation: Any, kind: int, text_page: Any) -> str:
     return "Note" if kind == pdfium_c.FPDF_ANNOT_TEXT else "Comment"
 
 
+def text_within(text_page: Any, left: float, top: float, right: float, bottom: float) -> str:
+    """Return the page's own text in a rectangle."""
+    sides = (left, top, right, bottom)
+    n_units = pdfium_c.FPDFText_GetBoundedText(text_page, *sides, None, 0)
+    if n_units <= 0:
+        return ""
+    buffer = create_string_buffer(2 * n_units)
+    pdfium_c.FPDFText_GetBoundedText(text_page, *sides, cast(buffer, POINTER(pdfium_c.c_ushort)), n_units)
+    return buffer.raw.decode("utf-16-le", "replace").rstrip("\0")
+
+
 def _marked(annotation: Any, text_page: Any) -> Iterator[str]:
     """Yield the words that are highlighted, underlined or struck out, line by line."""
     points = pdfium_c.FS_QUADPOINTSF()
@@ -139,12 +171,7 @@ def _marked(annotation: Any, text_page: Any) -> Iterator[str]:
         if not pdfium_c.FPDFAnnot_GetAttachmentPoints(annotation, number, points):
             continue
         across, down = (points.x1, points.x2, points.x3, points.x4), (points.y1, points.y2, points.y3, points.y4)
-        sides = (min(across), max(down), max(across), min(down))
-        n_units = pdfium_c.FPDFText_GetBoundedText(text_page, *sides, None, 0)
-        if n_units > 0:
-            buffer = create_string_buffer(2 * n_units)
-            pdfium_c.FPDFText_GetBoundedText(text_page, *sides, cast(buffer, POINTER(pdfium_c.c_ushort)), n_units)
-            yield buffer.raw.decode("utf-16-le", "replace").rstrip("\0")
+        yield text_within(text_page, min(across), max(down), max(across), min(down))
 
 
 def _field(annotation: Any, form: Any) -> tuple[str, str]:

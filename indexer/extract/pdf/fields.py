@@ -1,6 +1,6 @@
 """Put what was typed into the fields of a page beside the words that name these fields. Pure functions."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from longsearch.indexer.extract.pdf.annotations import TICK, Typed
@@ -10,22 +10,54 @@ _ABOVE = 1.6
 """Heights of a field within which a label stands above it."""
 
 
-def with_fields(lines: Sequence[Line], typed: Sequence[Typed]) -> list[Line]:
-    """Return the lines with the values: in the row of their label, or after the line above, with the field's name."""
-    placed = list(lines)
+def with_fields(
+    lines: Sequence[Line], typed: Sequence[Typed], left_of: Callable[[Typed, Line], str] = lambda _, line: line.text
+) -> list[Line]:
+    """Return the lines with the values: in the row of their label, or after the line above, with the field's name.
+
+    `left_of` returns the text of a line that stands left of a field: its value follows it.
+    """
+    in_rows: dict[int, list[Typed]] = {}
+    alone: list[Typed] = []
     for value in sorted(typed, key=lambda value: (-value.top, value.left)):
-        index = _row_of(placed, value)
-        if index is not None:
-            row = placed[index]
-            own = value.text
-            if own.removeprefix(TICK).strip() in row.text and own.startswith(TICK):
-                own = TICK  # the value of a box is the word beside it
-            placed[index] = replace(
-                row, text=f"{row.text} {one_row(own)}", right=max(row.right, value.right), ends=True
-            )
-        else:
-            placed.insert(_after(placed, value), _line_of(placed, value))
+        index = _row_of(lines, value)
+        (alone if index is None else in_rows.setdefault(index, [])).append(value)
+    placed = [
+        _with_values(line, in_rows[index], left_of) if index in in_rows else line for index, line in enumerate(lines)
+    ]
+    for value in alone:
+        placed.insert(_after(placed, value), _line_of(placed, value))
     return placed
+
+
+def _with_values(row: Line, values: Sequence[Typed], left_of: Callable[[Typed, Line], str]) -> Line:
+    """Return a line with the values of its fields, each after the words left of it."""
+    text = ""
+    rest = row.text
+    for value in sorted(values, key=lambda value: value.left):
+        before = _beginning(row.text, left_of(value, row)) - (len(row.text) - len(rest))
+        head, rest = rest[: max(before, 0)], rest[max(before, 0) :]
+        own = value.text
+        if own.startswith(TICK) and own.removeprefix(TICK).strip() in row.text:
+            own = TICK  # the value of a box is the word beside it
+        text += f"{head.strip()} {one_row(own)} " if text or head else f"{one_row(own)} "
+    right = max(row.right, *(value.right for value in values))
+    return replace(row, text=f"{text.rstrip()} {rest.strip()}".strip(), right=right, ends=True)
+
+
+def _beginning(text: str, left: str) -> int:
+    """Return how many characters of a line stand left of a field; all if `left` is not how the line begins."""
+    wanted = "".join(left.split())
+    place = n_equal = 0
+    while n_equal < len(wanted) and place < len(text):
+        if not text[place].isspace():
+            if text[place] != wanted[n_equal]:
+                return len(text)
+            n_equal += 1
+        place += 1
+    while wanted and place < len(text) and not text[place].isspace():  # the field lies over a word
+        place += 1
+    return place if wanted else 0
 
 
 def one_row(text: str) -> str:

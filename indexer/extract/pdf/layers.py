@@ -18,7 +18,8 @@ _MAX_FILE_BYTES = 200_000_000
 """Size of a PDF up to which layers are looked for: pypdf keeps the whole file in memory."""
 _MAX_UNPACKED_BYTES = 100_000_000
 _OBJECTS = re.compile(rb"/ObjStm\b[^\0]{0,400}?stream\r?\n", re.DOTALL)
-_MARK = b"/OCProperties"
+_LAYERS = b"/OCProperties"
+_ASSOCIATED = re.compile(rb"/AF\s*(?:\[|\d)")
 _SHOWS = frozenset({*b"Tj TJ ' \" Do sh f F f* B B* b b* S s".split(), b"INLINE IMAGE"})
 """Operators that draw something."""
 _MAX_DEPTH = 8
@@ -30,10 +31,13 @@ class Layers:
     def __init__(self, path: Source) -> None:
         self._off: set[int] = set()
         self._reader: Any = None
+        self.has_associated_files = False
+        """Whether the file names files with which it or one of its pages is associated (see `associated`)."""
         if path.stat().st_size > _MAX_FILE_BYTES:
             return
         data = path.read_bytes()
-        if _has_layers(data):
+        has_layers, self.has_associated_files = _marks_in(data)
+        if has_layers:
             with suppress(Exception):  # pypdf raises errors of any class for damaged files; then nothing is left out
                 self._open(data)
 
@@ -136,20 +140,23 @@ class Layers:
         return all(values) if known[0] == "/And" else any(values)
 
 
-def _has_layers(data: bytes) -> bool:
-    """Return whether a PDF's catalogue may know layers; it may lie in a compressed stream of objects."""
-    if _MARK in data or b"/Encrypt" in data:
-        return True
+def _marks_in(data: bytes) -> tuple[bool, bool]:
+    """Return whether a PDF may know layers and associated files. Both may lie in a compressed stream of objects."""
+    has_layers, has_files = _LAYERS in data or b"/Encrypt" in data, _ASSOCIATED.search(data) is not None
+    if has_layers and has_files:
+        return True, True
     n_bytes = 0
     for found in _OBJECTS.finditer(data):
         with suppress(zlib.error):
             unpacked = zlib.decompressobj().decompress(data[found.end() : found.end() + 4_000_000], 20_000_000)
-            if _MARK in unpacked:
-                return True
+            has_layers = has_layers or _LAYERS in unpacked
+            has_files = has_files or _ASSOCIATED.search(unpacked) is not None
+            if has_layers and has_files:
+                break
             n_bytes += len(unpacked)
         if n_bytes > _MAX_UNPACKED_BYTES:
             break
-    return False
+    return has_layers, has_files
 
 
 def _off(properties: Any) -> Iterator[int]:

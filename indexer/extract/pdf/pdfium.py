@@ -6,6 +6,8 @@ pdfium alone. Both figures vary by a third from run to run on one machine; their
 
 from collections.abc import Iterator
 from ctypes import c_double, c_ulong, create_string_buffer
+from dataclasses import replace
+from functools import partial
 from math import hypot
 from typing import Any
 
@@ -13,8 +15,10 @@ import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
 
 from longsearch.indexer.extract.clean import clean_characters, one_line
-from longsearch.indexer.extract.pdf.annotations import Pinned, beside, pinned
+from longsearch.indexer.extract.pdf.annotations import Beside, Pinned, Typed, beside, pinned, text_within
+from longsearch.indexer.extract.pdf.associated import associated_files
 from longsearch.indexer.extract.pdf.ciphers import shift_of, unswapped
+from longsearch.indexer.extract.pdf.drawn import MAX_ON_A_PAGE, words_drawn
 from longsearch.indexer.extract.pdf.fields import named, with_fields
 from longsearch.indexer.extract.pdf.gaps import Found, shifted_lines, split_line, with_cells
 from longsearch.indexer.extract.pdf.info import INFO, INFO_FIELDS
@@ -38,6 +42,7 @@ from longsearch.indexer.extract.wire.values import limited
 _LINE_END = "\r\n"
 _MAX_LABEL_BYTES = 100
 _MAX_PACKETS = 50
+_MAX_DRAWN_CHARACTERS = 2_000
 # Buffers that pdfium writes positions into, shared by all calls: pdfium allows only one thread.
 _X, _Y, _X_END, _Y_END = (c_double() for _ in range(4))
 _BOX, _MATRIX = pdfium_c.FS_RECTF(), pdfium_c.FS_MATRIX()
@@ -61,6 +66,8 @@ class PdfiumDocument:
         self._layers = Layers(path)
         self._pinned: list[Pinned] = []
         self._n_fields = 0
+        self._drawn: set[str] = set()
+        self._path = path
         get = self._document.get_metadata_value
         self.title = one_line(get("Title"), MAX_TITLE_CHARACTERS)
         self.metadata = limited((field, get(key), INFO) for key, field in INFO_FIELDS)
@@ -79,17 +86,28 @@ class PdfiumDocument:
             raw, lines = _read_alone(shown)
         else:
             raw, lines = _text_and_lines(text_page.raw, raw)
+        self._add_drawn(found, index)
+        if lines and found.typed:
+            lines = with_fields(lines, found.typed, partial(_left_of, text_page.raw))
         text_page.close()  # otherwise the page stays in memory until the document is closed
         page.close()
         self._pinned += found.pinned
         self._n_fields += sum(bool(value.name) for value in found.typed)
         title = title_in(lines) if index == 0 else ""
         notes = tuple(found.notes)
-        if lines:
-            lines = with_fields(lines, found.typed)
-        else:  # a scan: what was typed onto it must not pass for its text
+        if not lines:  # a scan: what was typed onto it must not pass for its text
             notes = (*map(named, found.typed), *notes)
         return ReadPage(with_separators(lines), title, garbage_share(raw), notes, self._label(index))
+
+    def _add_drawn(self, found: Beside, index: int) -> None:
+        """Add the words that stamps and their like draw; what many pages bear, such as a watermark, once."""
+        for number, kind, place in found.drawn[:MAX_ON_A_PAGE]:
+            words = one_line(words_drawn(self._document, index, number), _MAX_DRAWN_CHARACTERS)
+            if words and not kind:
+                found.typed.append(replace(place, text=words))
+            elif words and words not in self._drawn:
+                self._drawn.add(words)
+                found.notes.append(f"{kind}: {words}")
 
     def _label(self, index: int) -> str:
         n_bytes = pdfium_c.FPDF_GetPageLabel(self._document, index, None, 0)
@@ -101,9 +119,13 @@ class PdfiumDocument:
 
     def files_inside(self) -> Iterator[Pinned]:
         """Yield the files that are pinned to the pages that were read, and those that lie in the document."""
-        yield from self._pinned
+        known = list(self._pinned)
         for number in range(min(pdfium_c.FPDFDoc_GetAttachmentCount(self._document), MAX_ATTACHMENTS)):
-            yield from pinned(pdfium_c.FPDFDoc_GetAttachment(self._document, number), self.n_pages - 1)
+            known += pinned(pdfium_c.FPDFDoc_GetAttachment(self._document, number), self.n_pages - 1)
+        yield from known
+        if self._layers.has_associated_files:
+            said = {file.data for file in known}
+            yield from (file for file in associated_files(self._path.read_bytes()) if file.data not in said)
 
     def packets_of_form(self) -> list[tuple[str, bytes]]:
         """Return (name, XML) of each packet of a form whose fields are on no page; [] if there is none."""
@@ -185,6 +207,15 @@ def _text_and_lines(text_page: Any, raw: str) -> tuple[str, list[Line]]:
         ]
         return "\n".join(line.text for line in lines), arranged(lines)
     return raw, arranged(_lines(text_page, raw))
+
+
+def _left_of(text_page: Any, value: Typed, line: Line) -> str:
+    """Return the text of a line that stands left of a field; the whole line if its place is not known."""
+    if not line.left < value.left - 1 < line.right:
+        return line.text if line.left < value.left else ""
+    return text_within(
+        text_page, line.left - 1, line.baseline + line.size, value.left - 1, line.baseline - 0.3 * line.size
+    )
 
 
 def _packet(document: Any, number: int) -> tuple[str, bytes]:

@@ -34,6 +34,8 @@ _BLOCKS = frozenset(_BLOCK_NAMES.split())
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _TIGHT = frozenset({"li", "tr", "dt", "dd"})
 _CELLS = frozenset({"td", "th"})
+_SHADOW = re.compile(r"<template\s(?=[^>]*\bshadowroot(?:mode)?\s*=)[^>]*>", re.IGNORECASE)
+"""A template that a browser shows: the inside of an element of the page's own, as saved pages hold it."""
 _RUN_OF_SPACE = re.compile(r"\s+")
 
 
@@ -62,7 +64,7 @@ def read_bare(path: Source) -> FileText:
 def parse(source: str, title: str = "") -> FileText:
     """Return the text of HTML `source`. `title`, unless "", replaces its own title. Raises `ExtractionError`."""
     try:
-        tree = LexborHTMLParser(clean_characters(source))
+        tree = LexborHTMLParser(_SHADOW.sub("<div>", clean_characters(source)))
     except SelectolaxError as error:
         # HTML5 defines a tree for any input, so parsing fails only for lack of memory: 20 MB of dense markup need 1 GB.
         raise ExtractionError("too much markup to parse in 1 GB of memory", "save it as text, or split it") from error

@@ -41,7 +41,7 @@ label maketitle tableofcontents includegraphics input include bibliography bibli
 thispagestyle newpage clearpage noindent centering hline toprule midrule bottomrule thanks title author date ref eqref
 pageref autoref cref Cref
 """
-_MACRO_TEXTS = {"item": "\n\n- ", "\\": "\n\n", "and": " / ", "par": "\n\n", "url": "%s"}
+_MACRO_TEXTS = {"\\": "\n\n", "and": " / ", "par": "\n\n", "url": "%s"}
 _MACRO_ARGUMENTS = {
     "thanks": "{",
     "href": "{{",
@@ -83,6 +83,9 @@ fcolorbox adjustbox
 """
 _LAST_IS_TEXT = _LAST_IS_TEXT_NAMES.split()
 """Macros that print their last argument; the others say how."""
+_THEOREM_NAMES = "theorem lemma proposition corollary definition remark example proof conjecture claim exercise problem"
+_THEOREMS = frozenset(_THEOREM_NAMES.split())
+"""Environments that show their optional argument, a name."""
 _CITATIONS = ("cite", "citep", "citet")
 _SOURCE = "LaTeX"
 _EMPTY_LINE = re.compile(r"\n\s*\n")
@@ -133,6 +136,8 @@ class _Builder:
                 self.text.add(_inside(node))
             elif environment and environment not in _ONE_NODE:
                 self.close_paragraphs()
+                if environment.rstrip("*") in _THEOREMS:
+                    self.text.add(self.one_line(_last_argument(node)).strip("[] "))
                 self.take(node.nodelist)
                 self.close_paragraphs()
             else:
@@ -163,6 +168,7 @@ def _reader() -> latex2text.LatexNodes2Text:
     macros = [latex2text.MacroTextSpec(name, discard=True) for name in _DROPPED_MACROS.split()]
     macros += [latex2text.MacroTextSpec(name, replacement) for name, replacement in _MACRO_TEXTS.items()]
     macros.append(latex2text.MacroTextSpec("href", _link_text))
+    macros.append(latex2text.MacroTextSpec("item", _item))
     macros += [latex2text.MacroTextSpec(name, _citation) for name in _CITATIONS]
     macros += [latex2text.MacroTextSpec(name, _quantity) for name in _QUANTITIES]
     macros += [latex2text.MacroTextSpec(name, _range) for name in _RANGES]
@@ -197,6 +203,12 @@ def _range(node: LatexNode, l2tobj: Any) -> str:
     sources = [argument.latex_verbatim() for argument in node.nodeargd.argnlist if argument is not None]
     first, last, *unit = [source[1:-1] for source in sources if source.startswith("{")] or ["", ""]
     return _with_unit(f"{first} to {last}", "".join(unit))
+
+
+def _item(node: LatexNode, l2tobj: Any) -> str:
+    """Return how an item begins: with the term that it explains, if it has one."""
+    term = _link_text(node, l2tobj).strip("[] ")
+    return f"\n\n- {term} " if term else "\n\n- "
 
 
 def _citation(node: LatexNode, l2tobj: Any) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from longsearch.indexer.extract.clean import one_line
+from longsearch.indexer.extract.pdf.annotations import TICK
 from longsearch.indexer.extract.readers import xml_events
 from longsearch.indexer.extract.wire.limits import MAX_TITLE_CHARACTERS
 
@@ -67,20 +68,37 @@ class _Template:
     _open: list[str] = field(default_factory=list)
     _text: str = ""
     _caption: str = ""
+    _items: list[list[str]] = field(default_factory=list)
+    """What a field offers: as it is shown, and as it is saved."""
+    _n_items: int = 0
+    """Open lists of what a field offers."""
+    _is_saved: bool = False
+    _is_box: bool = False
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
         self._open.append("hidden" if attributes.get("presence") in _HIDDEN else name)
         if name in ("field", "draw", "exclGroup"):
             self._names.append(attributes.get("name", ""))
             self._text = self._caption = ""
+            self._items, self._is_box = [], False
+        elif name == "items":
+            # what is saved comes second, whatever the order in the file
+            self._n_items += 1
+            self._is_saved = attributes.get("save") == "1"
+            self._items.insert(len(self._items) if self._is_saved else 0, [])
+        elif name == "checkButton":
+            self._is_box = True
 
     def characters(self, text: str) -> None:
         is_shown = "text" in self._open[-3:] or "exData" in self._open
         if is_shown and ("draw" in self._open or "caption" in self._open) and "hidden" not in self._open:
             self._text += text
+        elif self._n_items and self._items and not text.isspace():
+            self._items[-1 if self._is_saved else 0].append(text.strip())
 
     def end(self, name: str) -> None:
         self._open.pop()
+        self._n_items -= name == "items" and self._n_items > 0
         if name == "caption":
             self._caption, self._text = one_line(self._text, MAX_TITLE_CHARACTERS), ""
         elif name in ("p", "br"):
@@ -93,8 +111,15 @@ class _Template:
 
     def _end_field(self, name: str) -> None:
         known = self.values.get(name)
-        value = known.pop(0) if known else ""
+        value = self._shown(known.pop(0) if known else "")
         label = self._caption or name
         if value or self._caption:
             self.lines.append(f"{label.rstrip(':')}: {value}" if value else label)
         self._caption = self._text = ""
+
+    def _shown(self, value: str) -> str:
+        """Return a value as the form shows it: the words of a choice, and a tick."""
+        if self._is_box and self._items:
+            return TICK if value and self._items[-1][:1] == [value] else ""
+        shown, saved = self._items[0] if self._items else [], self._items[-1] if self._items else []
+        return shown[saved.index(value)] if value in saved and saved.index(value) < len(shown) else value

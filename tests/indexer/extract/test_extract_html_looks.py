@@ -102,6 +102,11 @@ def test_formulas_are_read_once_and_quotations_have_their_marks() -> None:
     assert text_of("<math><mi>x</mi><annotation>\\x</annotation></math> is <q>it</q>") == "x is “it”"
 
 
+def test_a_template_that_a_browser_shows_is_read() -> None:
+    body = "<x-a><template shadowrootmode=open><p>seen</p></template></x-a><template><p>unseen</p></template><p>end</p>"
+    assert text_of(body) == "seen\n\nend"
+
+
 @pytest.mark.parametrize(
     ("inner", "line"),
     [

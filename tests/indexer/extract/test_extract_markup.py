@@ -152,13 +152,13 @@ We read. % not shown
 As \cite{lee2020} says in~\ref{x}, $\alpha_i \le \frac{a}{b}$ and $\Hom(x)$.\footnote{A note.}
 
 A second paragraph ``quoted'' --- see \href{http://example.org}{the page}.
-\begin{itemize}\item one \item two\end{itemize}
+\begin{itemize}\item one \item[Term] two\end{itemize}
 \begin{verbatim}
 x_1 = 2
   y
 \end{verbatim}
 \input{/etc/passwd}
-\begin{theorem}It holds.\end{theorem}
+\begin{theorem}[Abel]It holds.\end{theorem}
 \subsection*{Deeper}
 The end.
 \end{document}
@@ -171,7 +171,8 @@ def test_latex_is_read_as_a_person_reads_it() -> None:
     assert found.text == (
         "On Reading\n\nAnn Lee / Bo\n\nWe read.\n\nFirst Words\n\n"
         "As [lee2020] says in , α_i ≤a/b and Hom(x).[A note.]\n\n"
-        "A second paragraph “quoted” — see the page.\n\n- one\n- two\n\nx_1 = 2\n  y\n\nIt holds.\n\nDeeper\n\nThe end."
+        "A second paragraph “quoted” — see the page.\n\n- one\n- Term two\n\nx_1 = 2\n  y\n\nAbel\n\nIt holds.\n\n"
+        "Deeper\n\nThe end."
     )
     assert headings_of(found) == [(2, "First Words"), (3, "Deeper")]
 

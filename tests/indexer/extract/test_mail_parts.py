@@ -42,6 +42,13 @@ def test_a_file_inside_alternatives_or_related_parts_is_read(extract: Extract) -
         assert "Attachment: list.txt\n\nSix shackles." in text
 
 
+def test_enriched_text_is_read_where_the_plain_text_is_empty(extract: Extract) -> None:
+    enriched = "Content-Type: text/enriched\n\n<bold>Six</bold> shackles <<here."
+    text = read(extract, multipart("alternative", "Content-Type: text/plain\n\n", enriched))
+    assert "Six shackles <here." in text
+    assert "Six" not in read(extract, multipart("alternative", "Content-Type: text/plain\n\nPlain.", enriched))
+
+
 @pytest.mark.parametrize(
     "head",
     [

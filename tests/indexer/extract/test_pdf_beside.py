@@ -188,6 +188,42 @@ def test_a_note_that_has_only_marked_words_is_read(extract: Extract) -> None:
     assert extract(made([note])).document.text.endswith("Note: ice & fog")
 
 
+def test_words_that_only_the_look_of_an_annotation_draws_are_read(extract: Extract) -> None:
+    kinds = {
+        1001: (b"/Subtype /Stamp", "Void"),
+        1002: (b"/Subtype /FreeText", "Typed on"),
+        1003: (b"/Subtype /Widget /FT /Sig /T (s)", "Signed by Eva"),
+        1004: (b"/Subtype /Square", "never read"),
+    }
+    form = b"/Type /XObject /Subtype /Form /BBox [0 0 600 700] /Resources << /Font << /F1 3 0 R >> >>"
+    looks = {f"o{number}": stream(content(page_of(words, 10)), form) for number, (_, words) in kinds.items()}
+    annotations = [
+        b"<< /Type /Annot %s /F 4 /Rect [72 400 300 440] /AP << /N %d 0 R >> >>" % (kind, number)
+        for number, (kind, _) in kinds.items()
+    ]
+    text = extract(made(annotations, catalog=b"/AcroForm << /Fields [1102 0 R] >>", **looks)).document.text
+    assert text.split("\n\n")[-2:] == ["Stamp: Void", "Signature: Signed by Eva"]
+    assert "Typed on" in text and "never read" not in text
+
+
+def test_the_values_of_two_fields_in_a_row_follow_their_own_words(extract: Extract) -> None:
+    ticked = b"/T (r) /V /Yes /AS /Yes /AP << /N << /Yes 1000 0 R /Off 1000 0 R >> >>"
+    boxes = (widget(b"Tx", b"/T (b) /V (three)", 718, 190), widget(b"Btn", ticked, 718, 115))
+    data = made(
+        list(boxes),
+        [page_of("Salt wanted        Rye wanted")],
+        b"/AcroForm << /Fields [REFS] >>",
+        o1000=stream(b"", b"/Type /XObject /Subtype /Form /BBox [0 0 9 9]"),
+    )
+    assert extract(data).document.text == "Salt wanted [x] Rye wanted three"
+
+
+def test_files_that_only_the_document_or_a_page_is_associated_with_are_read(extract: Extract) -> None:
+    spec = b"<< /Type /Filespec /F (a.txt) /UF (bill.txt) /EF << /F 1002 0 R >> >>"
+    data = made([], catalog=b"/AF [1001 0 R]", o1001=spec, o1002=stream(b"Six shackles.", b"/Type /EmbeddedFile"))
+    assert extract(data).document.text.endswith("Attachment: bill.txt\n\nSix shackles.")
+
+
 def test_a_form_object_in_a_hidden_layer_is_not_read(extract: Extract) -> None:
     look = b"/Type /XObject /Subtype /Form /BBox [0 0 600 700] /OC 1001 0 R /Resources << /Font << /F1 3 0 R >> >>"
     data = made(
@@ -219,12 +255,13 @@ def test_a_form_of_xml_is_read_with_its_captions_and_values() -> None:
     template = (
         b'<template><subform><draw><value><text>Customs of Norby</text></value></draw><field name="a"><caption><value>'
         b"<text>Cargo</text></value></caption></field><draw presence='hidden'><value><text>unseen</text></value></draw>"
-        b'<field name="b"/></subform></template>'
+        b'<field name="b"/><field name="d"><ui><checkButton/></ui><items><integer>1</integer></items>'
+        b'</field><field name="e"><items save="1"><text>n</text><text>s</text></items><items><text>North</text>'
+        b"<text>South</text></items></field></subform></template>"
     )
-    data = (
-        b'<xfa:datasets xmlns:xfa="x"><xfa:data><f><a>salt</a><b>40 tons</b><c>loose</c></f></xfa:data></xfa:datasets>'
-    )
-    expected = ["Customs of Norby", "Cargo: salt", "b: 40 tons", "c: loose"]
+    values = b"<f><a>salt</a><b>40 tons</b><c>loose</c><d>1</d><e>s</e></f>"
+    data = b'<xfa:datasets xmlns:xfa="x"><xfa:data>' + values + b"</xfa:data></xfa:datasets>"
+    expected = ["Customs of Norby", "Cargo: salt", "b: 40 tons", "d: [x]", "e: South", "c: loose"]
     assert [line for line in lines_of([("template", template), ("datasets", data)]) if line] == expected
     whole = b'<xdp xmlns:xdp="y">' + template + data + b"</xdp>"
     assert lines_of([("", whole)]) == expected

@@ -30,7 +30,9 @@ _MESSAGES = frozenset({"message/rfc822", "message/global", "message/news", "mess
 _REPORTS = frozenset(
     {"message/delivery-status", "message/disposition-notification", "message/feedback-report", "text/rfc822-headers"}
 )
-_FOR_OTHER_PROGRAMS = frozenset({"text/x-amp-html", "text/watch-html", "text/enriched", "text/richtext"})
+_ENRICHED = frozenset({"text/enriched", "text/richtext"})
+_MARK = re.compile(r"<(?!<)/?[\w-]{1,60}>")
+_FOR_OTHER_PROGRAMS = frozenset({"text/x-amp-html", "text/watch-html"})
 """Alternatives that say what the plain text or the HTML says."""
 _MAX_REPORT_CHARACTERS = 2_000
 _MOST_OF_STUB = 1_000
@@ -148,6 +150,7 @@ def _left_out(alternatives: Part) -> set[int]:
     texts += [part for part in alternatives.get_payload() if part.get_content_type() in _FOR_OTHER_PROGRAMS]
     plain = [part for part in texts if part.get_content_type() == "text/plain"]
     rich = [part for part in texts if part.get_content_type() == "text/html"]
+    rich = rich or [part for part in texts if part.get_content_type() in _ENRICHED]
     said = "\n".join(map(_text, plain))
     if not has_words(said) and rich:
         read = rich
@@ -183,7 +186,9 @@ def _report(part: Part) -> str:
 
 def _is_body(part: Part) -> bool:
     # a message of several parts that are not parted is one text
-    is_text = part.get_content_type() in ("text/plain", "text/html") or part.get_content_maintype() == "multipart"
+    is_text = (
+        part.get_content_type() in ("text/plain", "text/html", *_ENRICHED) or part.get_content_maintype() == "multipart"
+    )
     return (
         is_text and not part.is_multipart() and part.get_content_disposition() != "attachment" and not _file_name(part)
     )
@@ -204,6 +209,8 @@ def _text(part: Part) -> str:
         except ExtractionError:
             return ""
     text = in_charset(_data(part), _charset(part))
+    if part.get_content_type() in _ENRICHED:
+        text = _MARK.sub("", text).replace("<<", "<")
     if part.get_param("format") == "flowed":
         space = "" if str(part.get_param("delsp")).lower() == "yes" else " "
         text = text.replace(" \r\n", space).replace(" \n", space)
