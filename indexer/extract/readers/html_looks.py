@@ -8,6 +8,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from longsearch.indexer.extract.readers.mathml import MathLine
 from longsearch.indexer.extract.readers.numerals import numeral
+from longsearch.indexer.extract.readers.table_head import TableHead
 
 _HIDING = re.compile(
     r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|mso-hide\s*:\s*all"
@@ -155,20 +156,25 @@ class Rows:
     def __init__(self, text_of: Callable[[LexborNode], str]) -> None:
         self._text_of = text_of
         self._spans: dict[int, _Span] = {}
+        self._head = TableHead()
 
     def begin_table(self) -> None:
         """A table begins."""
         self._spans = {}
+        self._head = TableHead()
 
     def line_of(self, row: LexborNode) -> str | None:
-        """Return the row as a line; None if its cells are parts of the page."""
+        """Return the row as a line, now and then after that of the columns' names; None if it is a part of the page."""
         cells = [cell for cell in row.iter() if cell.tag in ("td", "th")]
         if len(cells) + len(self._spans) < 2 or row.css_first(_LAYOUT) is not None:
             return None
         texts = [self._text_of(cell) for cell in cells]
         if sum(map(len, texts)) > _MAX_ROW_CHARACTERS:
             return None
-        return " | ".join(self._with_spans(cells, texts)).rstrip(" |")
+        texts = self._with_spans(cells, texts)
+        line = " | ".join(texts).rstrip(" |")
+        names = self._head.before(texts, line, is_head=all(cell.tag == "th" for cell in cells))
+        return f"{names}\n{line}" if names else line
 
     def _with_spans(self, cells: list[LexborNode], texts: list[str]) -> list[str]:
         """Return the texts of a row, those of cells that reach down from above in their columns."""

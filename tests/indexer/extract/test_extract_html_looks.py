@@ -102,6 +102,13 @@ def test_formulas_are_read_once_and_quotations_have_their_marks() -> None:
     assert text_of("<math><mi>x</mi><annotation>\\x</annotation></math> is <q>it</q>") == "x is “it”"
 
 
+def test_a_long_table_says_the_names_of_its_columns_again() -> None:
+    rows = "".join(f"<tr><td>Mill {number}<td>{'word ' * 10}</tr>" for number in range(100))
+    lines = text_of(f"<table><tr><th>Name<th>Remark</tr>{rows}</table><table><tr><td>a<td>b</table>").split("\n")
+    assert [line for line in lines if line.startswith("Name")] == ["Name | Remark"] * 4
+    assert len(lines) == 100 + 4 + 1
+
+
 def test_a_template_that_a_browser_shows_is_read() -> None:
     body = "<x-a><template shadowrootmode=open><p>seen</p></template></x-a><template><p>unseen</p></template><p>end</p>"
     assert text_of(body) == "seen\n\nend"

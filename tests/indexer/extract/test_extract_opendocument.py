@@ -72,6 +72,16 @@ def test_hidden_text_and_sections_are_left_out_and_unknown_elements_are_kept(ext
     assert extract(odf("text", body), "a.odt").document.text == "shown kept\n\nstray words"
 
 
+def test_a_long_table_of_a_text_says_the_names_of_its_columns_again(extract: Extract) -> None:
+    def row(*cells: str) -> str:
+        inner = "".join(f"<table:table-cell><text:p>{cell}</text:p></table:table-cell>" for cell in cells)
+        return f"<table:table-row>{inner}</table:table-row>"
+
+    body = row("Name", "Remark") + "".join(row(f"Mill {number}", "word " * 10) for number in range(60))
+    text = extract(odf("text", f"<table:table>{body}</table:table>"), "a.odt").document.text
+    assert text.split("\n").count("Name | Remark") == 3
+
+
 def test_fields_formulas_and_numbered_paragraphs_are_read_as_they_are_shown(extract: Extract) -> None:
     controls = (
         '<form:text form:id="c1" form:current-value="Eva"/><form:checkbox form:label="Sober" form:state="checked"/>'

@@ -31,6 +31,12 @@ def test_rtf_is_read_as_it_is_shown(extract: Extract, source: str, text: str) ->
     assert extract(f"{{\\rtf1\\ansi {source}}}".encode(), "a.rtf").document.text == text
 
 
+def test_a_long_table_of_rtf_says_the_names_of_its_columns_again(extract: Extract) -> None:
+    rows = "".join(rf"\trowd\intbl Mill {number}\cell {'word ' * 10}\cell\row " for number in range(60))
+    source = rf"{{\rtf1 \trowd\intbl Name\cell Remark\cell\row {rows}\pard end\par}}"
+    assert extract(source.encode(), "a.rtf").document.text.split("\n").count("Name | Remark") == 3
+
+
 def test_rows_of_rtf_are_lines_whatever_their_cells_hold(extract: Extract) -> None:
     head = r"\trowd\clvmgf\cellx100\cellx200 "
     below = r"\trowd\clvmrg\cellx100\cellx200 "

@@ -10,6 +10,7 @@ from longsearch.indexer.extract.clean import one_line
 from longsearch.indexer.extract.readers.mathml import MathLine
 from longsearch.indexer.extract.readers.office.odf_lists import Lists
 from longsearch.indexer.extract.readers.office.word.flows import Block, marked
+from longsearch.indexer.extract.readers.table_head import TableHead
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 from longsearch.indexer.extract.wire.limits import MAX_TITLE_CHARACTERS
 
@@ -316,7 +317,9 @@ class Content:
         line = _CELL_SEPARATOR.join(cells).rstrip(" |")
         outer, self._tables = self._tables, self._tables[:-1]
         if line.strip(" |"):
-            self._put((Block(line, tight=True, is_apart=bool(self._tables)),))
+            names = table.head.before(cells, line)
+            for words in filter(None, (names, line)):
+                self._put((Block(words, tight=True, is_apart=bool(self._tables)),))
         self._put(beside)
         self._tables = outer
 
@@ -346,6 +349,7 @@ class _Table:
     def __init__(self, name: str) -> None:
         self.name = name
         self.cell: _Cell | None = None
+        self.head = TableHead()
         self.rows: list[Row] = []
         self.beside: list[Block] = []
         """What stands on a sheet outside its cells."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from longsearch.indexer.extract.readers.office.word.flows import CELL_SEPARATOR, Block, marked
 from longsearch.indexer.extract.readers.office.word.symbols import symbol
+from longsearch.indexer.extract.readers.table_head import TableHead
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 
 _TOKEN = re.compile(
@@ -73,6 +74,7 @@ class _Flow:
     cell: list[str] = field(default_factory=list)
     row: list[str] = field(default_factory=list)
     nested: list[str] = field(default_factory=list)
+    head: TableHead = field(default_factory=TableHead)
 
 
 class Content:
@@ -226,6 +228,7 @@ class Content:
         if flow.row or flow.cell:  # a row that never ended
             self._end_row(None)
         if text:
+            flow.head = TableHead()  # a table ends where text begins
             is_item = "\t" in text[:12] and not flow.level
             words = text.replace("\t", " ", 1) if is_item or flow.level else text
             flow.blocks.append(Block(words, flow.level, is_item))
@@ -261,7 +264,8 @@ class Content:
                 flow.row[column] = self._above.get(column, "")
         self._above = dict(enumerate(flow.row))
         if (line := CELL_SEPARATOR.join(flow.row).rstrip(" |")).strip(" |"):
-            flow.blocks.append(Block(line, tight=True))
+            names = flow.head.before(flow.row, line)
+            flow.blocks += [Block(words, tight=True) for words in (names, line) if words]
         flow.blocks += flow.beside
         flow.row, flow.beside = [], []
         if flow is self._flows[0]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 
 from longsearch.indexer.extract.clean import one_line, whole_line
+from longsearch.indexer.extract.readers.table_head import is_number
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 from longsearch.indexer.extract.wire.protocol import FileText
 from longsearch.indexer.extract.wire.values import RawMetadata
@@ -116,17 +117,8 @@ def _names_among(rows: Sequence[list[str]]) -> list[str]:
     for row in rows if widest > 1 else ():
         full = list(filter(None, row))
         if 2 * len(full) > widest and len(full) > 1:
-            return row if len(rows) > 1 and not any(map(_is_number, full)) else []
+            return row if len(rows) > 1 and not any(map(is_number, full)) else []
     return []
-
-
-def are_names(cells: Sequence[str]) -> bool:
-    """Return whether the first row of a table holds the names of its columns: all filled, and no number."""
-    return len(cells) > 1 and all(cells) and not any(map(_is_number, cells))
-
-
-def _is_number(cell: str) -> bool:
-    return not any(map(str.isalpha, cell)) and any(map(str.isdigit, cell))
 
 
 def _line(cells: list[str], names: list[str]) -> str:

@@ -3,14 +3,10 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from longsearch.indexer.extract.readers.office.tables import are_names
+from longsearch.indexer.extract.readers.table_head import TableHead
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 
 CELL_SEPARATOR = " | "
-_BLOCK_CHARACTERS = 1_500
-"""After so much of a table its first row is said again: a passage in the middle then has the names of its columns."""
-_N_WORDS_TO_REPEAT = 300
-"""Characters of the longest first row that is said again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +89,7 @@ class Table:
         self._row: list[_Cell] = []
         self._first_column = 0
         self._above: dict[int, str] = {}
-        self._names = ""
-        self._is_first = True
-        self._n_characters = 0
+        self._head = TableHead()
         self.is_row_gone = False
         self.is_head = False
 
@@ -140,7 +134,9 @@ class Table:
         line = CELL_SEPARATOR.join(words).rstrip(" |")
         inner = [block for cell in cells for block in cell.flow.blocks if block.is_apart]
         if line.strip(" |"):
-            yield from self._with_names(line, words)
+            if names := self._head.before(words, line, self.is_head):
+                yield Block(names, tight=True, is_apart=True)
+            yield Block(line, tight=True, is_apart=True)
         yield from inner
 
     def _words(self, cells: list[_Cell]) -> list[str]:
@@ -154,13 +150,3 @@ class Table:
             words.append(own)
             column += cell.n_columns
         return words
-
-    def _with_names(self, line: str, words: list[str]) -> Iterator[Block]:
-        if self._is_first and len(line) <= _N_WORDS_TO_REPEAT and (self.is_head or are_names(words)):
-            self._names = line
-        self._is_first = False
-        self._n_characters += len(line)
-        if self._n_characters > _BLOCK_CHARACTERS and self._names:
-            self._n_characters = len(line)
-            yield Block(self._names, tight=True, is_apart=True)
-        yield Block(line, tight=True, is_apart=True)
