@@ -80,6 +80,7 @@ COMMANDS = (
     "saved",
     "news",
     "restore",
+    "check",
     "folders",
     "move",
     "status",

@@ -210,6 +210,19 @@ def _data() -> str:
     return f"{folder}: {counted(len(indexes), 'index', 'indexes')}, {size / 1e6:.1f} MB"
 
 
+def _indexes() -> str:
+    from longsearch.app.commands.check import examined
+    from longsearch.app.paths import index_paths
+
+    paths = [path for path in index_paths() if path.suffix == ".sqlite"]
+    damaged = [
+        f"{root or path}: {what}" for path in paths for root, found in (examined(path, False),) for what, _ in found
+    ]
+    if damaged:
+        raise LongsearchError(printable(damaged[0]), "mend it: longsearch check --repair FOLDER")
+    return f"sizes and counts fit of {counted(len(paths), 'index', 'indexes')}; all data: longsearch check --read-data"
+
+
 def _daemon() -> str:
     from longsearch.app.daemon.daemon_control import daemon_status, log_path
 
@@ -285,6 +298,7 @@ CHECKS: dict[str, Callable[[], str]] = {
     "settings": _settings,
     "sqlite": _sqlite,
     "data": _data,
+    "indexes": _indexes,
     "stores": stores,
     "languages": _languages,
     "daemon": _daemon,

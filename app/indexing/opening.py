@@ -17,6 +17,7 @@ from longsearch.app.indexing.scans import recognition
 from longsearch.app.models.turns import Models
 from longsearch.app.paths import calibration_path, url_of, working_path
 from longsearch.app.settings.reading import current, require_sound
+from longsearch.engine.store.salvage import look_for_damage
 from longsearch.engine.store.session import Session
 from longsearch.engine.store.store import Store
 from longsearch.indexer.describing import Extractor
@@ -61,6 +62,7 @@ def open_pipeline(
     with locked(root):
         if path is None:
             prepare(root)
+            look_for_damage(working_path(root))
         opened = Store.open(path or working_path(root), root=root)
         with opened as store, ExtractorPool(ocr=wanted, should_stop=should_stop) as own:
             source, at_home = _source_of(root, own)

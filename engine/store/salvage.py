@@ -1,20 +1,23 @@
-"""Finds damage in an index, and takes over into a new index what a damaged one still holds whole.
+"""Takes over into a new index what a damaged one still holds whole.
 
 A document is taken over with its text, passages, vectors and excerpts, or not at all. Its words are made again from its
 text. Files whose documents are lost are missing in the new index, so that the next sweep reads them again.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
 
 import apsw
 import numpy as np
 
 from longsearch.engine.arrays import Vectors
-from longsearch.engine.store import documents, lifecycle, manifest, texts, vectors
+from longsearch.engine.errors import StoreError
+from longsearch.engine.store import documents, examination, lifecycle, manifest, vectors
+from longsearch.engine.store.connection import errors_explained, note_damage, open_for_reading
 from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.schema import MIGRATIONS
 
-_BROKEN = (apsw.Error, ValueError, TypeError)
 _NOT_TAKEN_OVER = frozenset({"writer", "files_version", "fingerprint", "dim", "excerpt_weight"})
 _KEYS = {
     "contents": "id",
@@ -25,25 +28,16 @@ _OF_DOCUMENT = "passage_id IN (SELECT id FROM passages WHERE content_id = ?)"
 
 
 def damage_in(db: apsw.Connection) -> str:
-    """Return what is wrong with an open index: its pages and their checksums, its structure, its texts; "" if whole."""
-    try:
-        found = str(db.execute("PRAGMA quick_check(1)").get)
-        if found != "ok":
-            return " ".join(found.split())
-        broken = [
-            document_id for (document_id,) in db.execute("SELECT id FROM contents") if not _is_whole(db, document_id)
-        ]
-    except apsw.Error as error:
-        return str(error)
-    return f"the texts of {len(broken):,} documents" if broken else ""
+    """Return what is wrong with an open index: its pages, documents and counts, not its segments; "" if it is whole."""
+    return "; ".join(one.what for one in examination.of_pages(db))
 
 
-def _is_whole(db: apsw.Connection, document_id: int) -> bool:
-    try:
-        n_characters = db.execute("SELECT n_chars FROM contents WHERE id = ?", (document_id,)).get
-        return bool(len(texts.whole(db, document_id)) == n_characters)
-    except _BROKEN:
-        return False
+def look_for_damage(index: Path) -> None:
+    """Compare the sizes and counts of an index, if there is one; the next writer then reads all of a damaged one."""
+    if index.exists():
+        with suppress(StoreError), errors_explained(index), open_for_reading(index) as db:
+            if any(not one.is_of_segment for one in examination.quick(db, index)):
+                note_damage(index)
 
 
 def take_over(db: apsw.Connection, damaged: apsw.Connection) -> tuple[int, int]:
@@ -57,7 +51,7 @@ def take_over(db: apsw.Connection, damaged: apsw.Connection) -> tuple[int, int]:
             _take_over_meta(db, damaged)
             for document_id in _ids(damaged):
                 kept.append(_takes_over(db, damaged, document_id))
-    except _BROKEN:
+    except examination.BROKEN:
         pass  # what was copied until then is whole
     return sum(kept), len(kept) - sum(kept)
 
@@ -85,11 +79,11 @@ def _takes_over(db: apsw.Connection, damaged: apsw.Connection, document_id: int)
         with db:  # a transaction of its own: all of the document or nothing
             for table, key in _KEYS.items():
                 _copy(db, damaged, table, f"{key} = ?", document_id)
-            if not documents.exists(db, document_id) or not _is_whole(db, document_id):
+            if not documents.exists(db, document_id) or examination.wrong_in(db, document_id) == "the texts":
                 return False
             _take_over_vectors(db, damaged, document_id)
             lifecycle.index_words_again(db, document_id)
-    except _BROKEN:
+    except examination.BROKEN:
         return False
     return True
 

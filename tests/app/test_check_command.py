@@ -1,0 +1,57 @@
+"""`longsearch check`: a whole index is called whole, and damage is told with the documents that it is in."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from longsearch.app.cli import main
+from longsearch.app.paths import index_path
+from longsearch.engine.store.store import Store
+from tests.app.made_folders import make_folder, toward
+
+
+@pytest.fixture
+def root(home: Path) -> Path:
+    texts = {f"{number}.md": f"# Bees {number}\n\nHoney number {number}." for number in range(3)}
+    return make_folder(home / "papers", texts, [toward(1, number) for number in range(3)])
+
+
+def checked(capsys: pytest.CaptureFixture[str], *options: str) -> dict[str, object]:
+    main(["check", "--json", *options])
+    (folder,) = json.loads(capsys.readouterr().out)["folders"]
+    return dict(folder)
+
+
+@pytest.mark.parametrize("options", [(), ("--read-data",)])
+def test_a_whole_index_is_called_whole(root: Path, options: tuple[str, ...]) -> None:
+    assert main(["check", *options]) == 0
+    assert main(["check", *options, str(root)]) == 0
+
+
+@pytest.mark.parametrize(
+    ("sql", "said", "is_quick"),
+    [
+        ("UPDATE text_parts SET body = x'00' WHERE content_id = 2", "the texts of 1 document", False),
+        ("UPDATE contents SET n_chars = n_chars + 1 WHERE id = 2", "the texts of 1 document", False),
+        ("DELETE FROM words_docsize WHERE id = 2", "there are words of 2 passages, but there are 3", True),
+    ],
+)
+def test_damage_is_told_with_its_documents(
+    root: Path, capsys: pytest.CaptureFixture[str], sql: str, said: str, is_quick: bool
+) -> None:
+    with Store.open(index_path(root)) as store, store.changing() as db:
+        db.config(1010, False)  # SQLITE_DBCONFIG_DEFENSIVE: the tables of FTS5 may be written
+        db.execute(sql)
+    found = checked(capsys, "--read-data")
+    assert not found["whole"]
+    assert any(one["what"] == said for one in found["findings"])  # type: ignore[attr-defined]
+    if not is_quick:
+        assert [one["documents"] for one in found["findings"]] == [["1.md"]]  # type: ignore[attr-defined]
+    assert main(["check"]) == (3 if is_quick else 0)
+    assert main(["check", "--read-data"]) == 3
+
+
+def test_a_folder_without_an_index_is_refused(home: Path) -> None:
+    (home / "empty").mkdir()
+    assert main(["check", str(home / "empty")]) == 3
