@@ -7,6 +7,7 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
+from longsearch.engine.amounts import counted
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.printable import printable
 
@@ -85,6 +86,19 @@ def examined(index: Path, is_thorough: bool, show: bool = False) -> tuple[str, l
         return root, [(error.message, [])]
     finally:
         announce("done\r\x1b[K")
+
+
+def in_a_line() -> str:
+    """Say that the sizes and counts of all indexes fit. Raises LongsearchError for the first that is damaged."""
+    indexes = _indexes([])
+    for index, name in indexes:
+        root, found = examined(index, is_thorough=False)
+        if found:
+            raise LongsearchError(
+                f"{root or name or index}: {found[0][0]}", "longsearch check --repair FOLDER mends it"
+            )
+    said = f"{counted(len(indexes), 'index', 'indexes')} with the right sizes and counts"
+    return f"{said}; longsearch check --read-data reads all"
 
 
 def _repair(root: Path, index: Path) -> None:

@@ -211,16 +211,9 @@ def _data() -> str:
 
 
 def _indexes() -> str:
-    from longsearch.app.commands.check import examined
-    from longsearch.app.paths import index_paths
+    from longsearch.app.commands.check import in_a_line
 
-    paths = [path for path in index_paths() if path.suffix == ".sqlite"]
-    damaged = [
-        f"{root or path}: {what}" for path in paths for root, found in (examined(path, False),) for what, _ in found
-    ]
-    if damaged:
-        raise LongsearchError(printable(damaged[0]), "mend it: longsearch check --repair FOLDER")
-    return f"sizes and counts fit of {counted(len(paths), 'index', 'indexes')}; all data: longsearch check --read-data"
+    return in_a_line()
 
 
 def _daemon() -> str:
