@@ -35,6 +35,19 @@ def config_path() -> Path:
     return _of_user(platformdirs.user_config_path) / "config.toml"
 
 
+def themes_folder() -> Path:
+    """Return the folder of the person's own themes of the app, which need not exist. Makes no folder."""
+    return config_path().with_name("themes")
+
+
+def own_themes() -> list[str]:
+    """Return the names of the person's own themes."""
+    try:
+        return sorted(file.stem for file in themes_folder().glob("*.toml"))
+    except OSError:
+        return []
+
+
 def calibration_path() -> Path:
     """Return the file that caches this machine's fastest slice sizes. It may be deleted at any time.
 

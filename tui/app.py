@@ -21,6 +21,7 @@ from textual.types import AnimationLevel
 from textual.widgets import Input
 
 from longsearch.engine.types.results import Folder
+from longsearch.tui import own_themes
 from longsearch.tui.backend.interface import Backend, Question
 from longsearch.tui.backend.latest_only import attempt
 from longsearch.tui.bindings import EVERYWHERE
@@ -44,6 +45,7 @@ ON_TOP = (
     "files",
     "folders",
     "instruction",
+    "jump",
     "outline",
     "picker",
     "side_by_side",
@@ -53,6 +55,8 @@ ON_TOP = (
 
 They take a tenth of the time until the first frame, which needs none of them.
 """
+THEMES_EVERY_S = 1.0
+"""Seconds after which a change of an own theme is seen."""
 N_THREADS = 16
 """More than there are kinds of calls: each blocked call holds a thread, and Python's default pool may have only 5."""
 
@@ -110,6 +114,8 @@ class LongsearchApp(App[str]):
         self._next_root: str | None = None
         for theme in THEMES:
             self.register_theme(theme)
+        self._own_themes: own_themes.Stamps = ()
+        self._theme_mistakes = self._register_own_themes()
         wished = self.preferences.theme
         self.theme = wished if wished in self.available_themes else DARK
         self.animation_level: AnimationLevel = "none"  # animations send too much over a slow connection
@@ -120,8 +126,28 @@ class LongsearchApp(App[str]):
         if self.preferences.keys:
             self.set_keymap(sound_keys(self.preferences.keys))
         self.tell_mistakes()
+        if self.preferences.themes is not None:
+            self.set_interval(THEMES_EVERY_S, self._follow_themes)
         self._read_folders()
         self.theme_changed_signal.subscribe(self, self._keep_theme)
+
+    def _register_own_themes(self) -> list[tuple[str, str]]:
+        """Take the person's own themes as they are now. Return what is wrong with them."""
+        self._own_themes = own_themes.stamps(self.preferences.themes)
+        if not self._own_themes:
+            return []
+        found, mistakes = own_themes.read(self.preferences.themes)
+        for theme in found:
+            self.register_theme(theme)
+        return mistakes
+
+    @work(exclusive=True, group="own-themes")
+    async def _follow_themes(self) -> None:
+        """Take own themes again when their files have changed; show the colours of the one in use."""
+        now, _ = await attempt(own_themes.stamps, self.preferences.themes)
+        if now is not None and now != self._own_themes:
+            self._say_mistakes(self._register_own_themes())
+            self.refresh_css(animate=False)
 
     def action_suspend_process(self) -> None:
         """Give the terminal back to the shell, whose `fg` brings the app back; say so where that cannot be."""
@@ -132,7 +158,10 @@ class LongsearchApp(App[str]):
 
     def tell_mistakes(self) -> None:
         """Show what is wrong with the settings."""
-        for message, hint in self.preferences.problems:
+        self._say_mistakes([*self.preferences.problems, *self._theme_mistakes])
+
+    def _say_mistakes(self, mistakes: Iterable[tuple[str, str]]) -> None:
+        for message, hint in mistakes:
             said = shown(f"{message}; {hint}")
             self.notify(said, title="Settings", severity="warning", timeout=SHOWN_PROBLEM_S, markup=False)
 

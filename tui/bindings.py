@@ -46,6 +46,9 @@ MAIN: list[BindingType] = [
     _hidden("main.act", "exclamation_mark", "text('choose_action')", "Action", "A command of your own for this result"),
     _hidden("main.narrow", "ampersand", "narrow", "Narrow", "Only results with more words or fields; Esc undoes it"),
     _hidden("main.dates", "h", "dates", "Dates", "How many results there are of each year; show one year alone"),
+    _hidden("main.jump", "semicolon,f12", "jump", "Jump", "A letter at every pane and result; press one to go there"),
+    _hidden("main.wider", "greater_than_sign", "share(1)", "Wider", "More room for the results"),
+    _hidden("main.narrower", "less_than_sign", "share(-1)", "Narrower", "More room for the text"),
     _hidden("main.explain", "x", "text('explain')", "Why", "Why this document has its score"),
     _hidden(
         "main.side_by_side",

@@ -31,6 +31,8 @@ _MAX_SHOWN = 200
 _TITLES = {
     "main.instruction": "Goal of the search",
     "main.saved": "Saved searches",
+    "main.wider": "More room for the results",
+    "main.narrower": "More room for the text",
     "main.next": "Next passage",
     "main.back_step": "Passage before",
     "main.previous": "Previous passage",

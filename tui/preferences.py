@@ -3,10 +3,11 @@
 Knows no config file: `app` hands the choice over.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from itertools import combinations
+from pathlib import Path
 
 from textual.binding import Binding
 from textual.dom import DOMNode
@@ -30,6 +31,9 @@ _KEY_NAMES |= {
     "minus": "-",
     "ampersand": "&",
     "asterisk": "*",
+    "semicolon": ";",
+    "greater_than_sign": ">",
+    "less_than_sign": "<",
     "exclamation_mark": "!",
     "left_square_bracket": "[",
     "right_square_bracket": "]",
@@ -46,13 +50,18 @@ class Preferences:
     """The keys of a command, separated by commas, by the id of its binding."""
     problems: Sequence[tuple[str, str]] = ()
     """The mistakes in the settings, each with a hint. The app shows them when it opens."""
+    themes: Path | None = None
+    """The folder of the person's own themes, which need not exist."""
 
 
-def problems(theme: str, keys: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return what is wrong with a choice, each with what to do. Knows the bindings of the modules that are loaded."""
+def problems(theme: str, keys: Mapping[str, str], own: Collection[str] = ()) -> list[tuple[str, str]]:
+    """Return what is wrong with a choice, each with what to do. Knows the bindings of the modules that are loaded.
+
+    `own`: the names of the person's own themes.
+    """
     mistakes = []
-    if theme not in (AUTO_THEME, *THEME_NAMES):
-        themes = ", ".join((AUTO_THEME, *sorted(THEME_NAMES)))
+    if theme not in (AUTO_THEME, *THEME_NAMES, *own):
+        themes = ", ".join((AUTO_THEME, *sorted(own), *sorted(THEME_NAMES)))
         mistakes.append((f"there is no theme {theme}", f"there are: {themes}"))
     if not keys:
         return mistakes
@@ -65,11 +74,14 @@ def problems(theme: str, keys: Mapping[str, str]) -> list[tuple[str, str]]:
     return [*mistakes, *_clashes(keys)]
 
 
-def theme_for(wished: str, kept: str, is_light: bool) -> str:
-    """Return the theme to open with. `wished`: that of the settings. `kept`: the last one chosen in the app, or ""."""
+def theme_for(wished: str, kept: str, is_light: bool, own: Collection[str] = ()) -> str:
+    """Return the theme to open with. `wished`: that of the settings. `kept`: the last one chosen in the app, or "".
+
+    `own`: the names of the person's own themes.
+    """
     if wished != AUTO_THEME:
         return wished
-    return kept if kept in THEME_NAMES else (LIGHT_THEME if is_light else DEFAULT_THEME)
+    return kept if kept in THEME_NAMES or kept in own else (LIGHT_THEME if is_light else DEFAULT_THEME)
 
 
 _GONE = frozenset({"main.map", "map.back", "map.choose", "map.next", "map.previous"})

@@ -30,16 +30,17 @@ def add_options(parser: ArgumentParser) -> None:
 
 def preferences(is_light: bool = False) -> "Preferences":
     """Return the person's colours and keys, and what is wrong with the settings. `is_light`: the terminal is."""
+    from longsearch.app.paths import own_themes, themes_folder
     from longsearch.app.settings.checking import about_the_app
     from longsearch.app.settings.reading import read
     from longsearch.app.user_data.app_state import kept_theme
     from longsearch.tui.preferences import Preferences, theme_for
 
     reading = read()
-    theme = theme_for(reading.settings.theme, kept_theme(), is_light)
+    theme = theme_for(reading.settings.theme, kept_theme(), is_light, own_themes())
     wrong = [*reading.problems, *reading.wrong_variables.values(), *about_the_app()]
     problems = [(problem.message, problem.hint) for problem in wrong]
-    return Preferences(theme, reading.settings.keys, problems)
+    return Preferences(theme, reading.settings.keys, problems, themes_folder())
 
 
 def run(options: Namespace) -> int:

@@ -4,13 +4,16 @@ Text shows the part of a passage that answers, and the metadata that tell docume
 """
 
 import json
+import os
 import shutil
+import sys
 import textwrap
 from argparse import Namespace
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from longsearch.app.commands import records
+from longsearch.app.commands.links import has_links, link
 from longsearch.engine.amounts import counted
 from longsearch.engine.metadata_lines import describe
 from longsearch.engine.places import place_name
@@ -50,7 +53,8 @@ def report(results: "SearchResults", as_json: bool, explain: bool = False, n_ans
     elif n_answers:
         print("\n".join(_answer_lines(results, n_answers)) or "nothing found")
     else:
-        print(to_text(results, shutil.get_terminal_size().columns, explain))
+        is_linked = sys.stdout.isatty() and has_links(os.environ)
+        print(to_text(results, shutil.get_terminal_size().columns, explain, is_linked))
     return 0 if results.hits else 1
 
 
@@ -104,8 +108,8 @@ def _answer_line(answer: "Answer") -> str:
     return printable(condensed(f"{passage.sentence} ({', '.join(filter(None, (hit.title, place)))})"))
 
 
-def to_text(results: "SearchResults", width: int, explain: bool = False) -> str:
-    """Return the results as text of `width` columns, without control characters."""
+def to_text(results: "SearchResults", width: int, explain: bool = False, is_linked: bool = False) -> str:
+    """Return the results as text of `width` columns, without control characters but those of links to the files."""
     from longsearch.app.paths import shown_path
     from longsearch.engine.types.results import LIST_NAMES
     from longsearch.tui.text import wording
@@ -122,7 +126,7 @@ def to_text(results: "SearchResults", width: int, explain: bool = False) -> str:
         if described := describe(known, with_others=explain):
             lines.append("     " + textwrap.shorten(described, max(width, 40) - 5, placeholder="…"))
         folder = f"  ({printable(hit.folder)})" if results.folders else ""
-        lines.append(f"     {printable(shown_path(hit.path))}{folder}")
+        lines.append(f"     {link(printable(shown_path(hit.path)), hit.path, is_linked)}{folder}")
         lines += [f"     {line}" for line in wording.same_elsewhere(hit)] if hit.also_at or hit.versions else []
         for passage in hit.passages[: 2 if number < _N_FULL else 1]:
             place = _place(hit, passage, is_ocr=passage.is_ocr) or passage.heading

@@ -6,6 +6,7 @@
 import os
 import shutil
 
+from longsearch.app.paths import own_themes
 from longsearch.app.settings.reading import Problem, Reading, current, read
 
 
@@ -22,7 +23,8 @@ def about_the_app() -> list[Problem]:
     settings = current()
     if settings.keys:
         _load_screens()
-    return [Problem(message, hint) for message, hint in problems(settings.theme, settings.keys)]
+    found = problems(settings.theme, settings.keys, own_themes())
+    return [Problem(message, hint) for message, hint in found]
 
 
 def commands() -> dict[str, tuple[str, str]]:

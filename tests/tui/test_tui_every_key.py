@@ -38,6 +38,7 @@ PLACES: dict[str, tuple[str, ...]] = {
     "LongTable": ("enter", "enter", "t"),
     "FoldersScreen": ("f4",),
     "PickerScreen": ("f5",),
+    "JumpScreen": ("enter", "semicolon"),
     "InstructionScreen": ("ctrl+r",),
     "HelpScreen": ("f1",),
 }

@@ -123,6 +123,9 @@ async def test_the_command_palette_offers_every_action_that_works_now() -> None:
             "Help",
             "Theme",
             "Quit",
+            "Jump",
+            "More room for the results",
+            "More room for the text",
         }
         assert set(palette(app)) == at_first
         await ask(pilot, "valve")

@@ -35,6 +35,9 @@ from longsearch.tui.widgets.results import Results
 from longsearch.tui.widgets.starters import Starters
 from longsearch.tui.widgets.status_line import StatusLine
 
+_SHARES, _WIDE_SHARE, _MOST_SHIFT = 20, 9, 6
+"""Parts of the room for both panes, of the width for the results at first, and that can be moved."""
+
 
 class MainScreen(Screen[None]):
     """The screen for searching and reading; the others open on top of it."""
@@ -62,6 +65,8 @@ class MainScreen(Screen[None]):
         self._user_data = user_data_calls.UserDataCalls(backend, self.in_view)
         self._left: InView | None = None
         """The view in which the app was last left, as long as its question is asked."""
+        self._shift = 0
+        """Parts of the room that the results have more than at first."""
         self._steps = Steps()
         """The questions that were sent."""
         self._enter_waits = False  # True if Enter was pressed before there were results to go to
@@ -243,6 +248,58 @@ class MainScreen(Screen[None]):
         if action in ("narrow", "dates"):  # similar documents have no query that more could be said to
             return self._text_pane.hit is not None and self._calls.similar_to is None
         return self._text_pane.hit is not None if action in ("text", "similar") else True
+
+    # The panes
+
+    def action_jump(self) -> None:
+        """Show a letter at every pane and at every result in view; go to that whose letter is pressed."""
+        from longsearch.tui.screens.jump import QUERY, ROWS, TEXT, JumpScreen
+
+        results = self._result_pane.list
+        rows = results.show_letters(ROWS if results.display else "")
+
+        def show(query: str, text: str) -> None:
+            self._bar.show_letter(query)
+            self._text_pane.show_letter(text)
+
+        def go(letter: str | None) -> None:
+            results.show_letters("")
+            show("", "")
+            if letter == QUERY:
+                self.action_query()
+            elif letter == TEXT and self._text_pane.hit is not None:
+                self._chosen_text.reader.pane.focus()
+            elif letter in rows:
+                results.go_to(rows[letter])
+                self._go_to_list()
+
+        show(QUERY, TEXT)
+        self.app.push_screen(JumpScreen(), go)
+
+    def action_share(self, step: int) -> None:
+        """Give the results more room (1) or the text (-1)."""
+        self._shift = min(max(self._shift + step, -_MOST_SHIFT), _MOST_SHIFT)
+        self._divide()
+
+    def on_text_pane_dragged(self, event: ReadingPane.Dragged) -> None:
+        """Follow the line between the panes."""
+        share = round(event.x * _SHARES / max(self.size.width, 1)) - _WIDE_SHARE
+        if share != self._shift:
+            self._shift = 0
+            self.action_share(share)
+
+    def on_resize(self) -> None:
+        """Keep the shares where the panes now stand the other way."""
+        if self._shift:
+            self.call_after_refresh(self._divide)
+
+    def _divide(self) -> None:
+        """Give each pane its share: of the width side by side, of the height one below the other."""
+        is_wide = self.has_class("-wide")
+        share = (_WIDE_SHARE if is_wide else _SHARES // 2) + self._shift
+        for pane, part in ((self._result_pane, share), (self._text_pane, _SHARES - share)):
+            pane.styles.width = f"{part}fr" if is_wide else "1fr"
+            pane.styles.height = "1fr" if is_wide else f"{part}fr"
 
     def action_back(self) -> None:
         """Go back: from the text to the results, from similar documents to the query's results, to the query."""

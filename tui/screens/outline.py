@@ -1,4 +1,4 @@
-"""The outline of a document, on top of the main screen: its headings, or without headings the beginning of each page.
+"""The outline of a document, on top of the main screen: its headings, or without headings its pages.
 
 Enter or a click goes to an entry, Esc closes it.
 """
@@ -17,8 +17,6 @@ from longsearch.engine.types.documents import DocumentText
 from longsearch.tui.text.display import shown
 from longsearch.tui.widgets.long_table import LongTable
 
-_FIRST_WORDS = 80
-"""Characters of a page that stand for it."""
 _INDENT = 2
 _MAX_LEVEL = 6
 
@@ -27,7 +25,7 @@ class Entry(NamedTuple):
     """One line of an outline."""
 
     text: str
-    """The heading, or the first words of the page, as they stand in the document."""
+    """The heading as it stands in the document; "" for a page, whose first words may be half of a formula."""
     page: int | None
     start: int
     """Offset in the document's text."""
@@ -36,7 +34,7 @@ class Entry(NamedTuple):
     @property
     def title(self) -> str:
         """Safe for the terminal, indented by its level. It is made when it is seen: a book has thousands."""
-        return " " * _INDENT * (min(self.level, _MAX_LEVEL) - 1) + (shown(self.text.strip()) or "(no text)")
+        return " " * _INDENT * (min(self.level, _MAX_LEVEL) - 1) + (shown(self.text.strip()) or f"Page {self.page}")
 
 
 def outline(document: DocumentText) -> list[Entry]:
@@ -46,10 +44,7 @@ def outline(document: DocumentText) -> list[Entry]:
         return [
             Entry(heading.title, document.page_at(heading.start), heading.start, heading.level) for heading in headings
         ]
-    return [
-        Entry(document.text[start : start + _FIRST_WORDS], page, start)
-        for page, start in enumerate(document.page_starts, start=1)
-    ]
+    return [Entry("", page, start) for page, start in enumerate(document.page_starts, start=1)]
 
 
 def entry_at(entries: list[Entry], offset: int) -> int | None:
@@ -104,7 +99,7 @@ class OutlineScreen(ModalScreen[int | None]):
 
 
 def _page(entry: Entry) -> str:
-    return f"p. {entry.page}" if entry.page is not None else ""
+    return f"p. {entry.page}" if entry.page is not None and entry.text else ""
 
 
 def _cells(entry: Entry) -> tuple[Text, Text]:

@@ -17,19 +17,18 @@ from longsearch.tui.text.highlight import Highlighter
 from longsearch.tui.text.text_layout import wrap
 from longsearch.tui.text.wording import above_unlikely, same_elsewhere, unlikely_row
 
-_MARK = "● "
 _LEAST_PATH = 12
 """Cells that the path keeps."""
 
 
-def hit_content(
-    hit: DocumentHit, root: str, words: Highlighter, width: int, n_lines: int, is_marked: bool = False
-) -> Content:
+def hit_content(hit: DocumentHit, root: str, words: Highlighter, width: int, n_lines: int, mark: str = "") -> Content:
     """Return the hit in `width` cells, with up to `n_lines` lines of its sentence, and two of its title if that is 3.
+
+    `mark` stands before the title.
 
     Its path is relative to `root`; if that is "", to its own folder, whose name stands before it.
     """
-    title = _MARK * is_marked + (shown(hit.title) or shown(hit.path.rpartition("/")[2]))
+    title = mark + (shown(hit.title) or shown(hit.path.rpartition("/")[2]))
     lines = [_lit(line, words, "bold") for line in _wrapped(title, width, 2 if n_lines > 2 else 1)]
     if hit.passages:
         best = hit.passages[0]

@@ -17,6 +17,8 @@ class HeaderLine(Widget):
     """
     left: reactive[str] = reactive("")
     right: reactive[str] = reactive("")
+    letter: reactive[str] = reactive("")
+    """The letter of jump mode, or ""."""
 
     def __init__(self) -> None:
         super().__init__(classes="-blank")  # as `watch_left` would: a class that comes later costs a second styling
@@ -28,6 +30,6 @@ class HeaderLine(Widget):
     def render(self) -> Content:
         width = self.content_size.width
         right = clip(self.right, width)
-        left = clip(self.left, max(width - cell_len(right) - 2, 0))
+        left = clip(f"[{self.letter}] {self.left}" if self.letter else self.left, max(width - cell_len(right) - 2, 0))
         gap = " " * max(width - cell_len(left) - cell_len(right), 0)
         return Content.assemble((left, "bold"), gap, (right, styles.MUTED))

@@ -77,6 +77,7 @@ class QueryBar(Horizontal):
         self.folders: Sequence[Folder] = ()
         """The folders that the person can choose among; () if one is searched."""
         self._question = Question()
+        self._letter = ""
         self._find = complete
         self._cycle = Cycle("")
         self._steps = HistorySteps()
@@ -104,6 +105,11 @@ class QueryBar(Horizontal):
     def mark(self, is_active: bool) -> None:
         """Light the frame while the cursor is within it."""
         set_class_of(self, is_active, "-active", self)
+
+    def show_letter(self, letter: str) -> None:
+        """Show the letter of jump mode on the frame, or none."""
+        self._letter = letter
+        self._label()
 
     def choose_mode(self, mode: SearchMode) -> None:
         """Search in this mode from now on."""
@@ -188,7 +194,8 @@ class QueryBar(Horizontal):
     def _label(self) -> None:
         width = max(self.size.width - 8, 4)
         room = width - self.query_one(ModeTabs).n_cells if self.gutter.top else width
-        self.border_title = Content(shorten_middle(shown(self._place), max(room, 4)))
+        place = shorten_middle(shown(self._place), max(room, 4))
+        self.border_title = Content(f"[{self._letter}] {place}" if self._letter else place)
         text = f"goal: {shown(self.instruction)}" if self.instruction else ""
         self.border_subtitle = Content(self._cycle.hint(width) or clip(text, width))
 

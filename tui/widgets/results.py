@@ -69,6 +69,8 @@ class Results(OptionList):
         """Whether the person has gone down to the unlikely hits of this query."""
         self._with_versions: set[int] = set()
         """The documents of this query whose versions are listed."""
+        self._letters: dict[int, str] = {}
+        """The letters of jump mode, by the index of the hit."""
         self._marked: set[int] = set()
         """The documents that the person has marked, to do something with all of them."""
 
@@ -116,11 +118,28 @@ class Results(OptionList):
         if (hit := self.selected) is None or self._cursor is None:
             return
         self._marked ^= {hit.document_id}
-        if self._cursor < self.option_count and self._laid_out[0] > 0:
-            self.replace_option_prompt_at_index(self._cursor, self._content(self._cursor))
+        self._draw_again(self._cursor)
         self._tell_marked()
         self.choose()
         self.move(1)
+
+    def _draw_again(self, index: int) -> None:
+        if index < min(self._n_likely, self.option_count) and self._laid_out[0] > 0:
+            self.replace_option_prompt_at_index(index, self._content(index))
+
+    def show_letters(self, letters: str) -> dict[str, int]:
+        """Show a letter at each hit in view; "" shows none. Return the index of the hit of each letter."""
+        top, before = self.scroll_offset.y, self._letters
+        in_view = dict.fromkeys(index for index, _ in self._lines[top : top + self.size.height])
+        self._letters = dict(zip(in_view, letters, strict=False))
+        for index in {*before, *self._letters}:
+            self._draw_again(index)
+        return {letter: index for index, letter in self._letters.items()}
+
+    def go_to(self, index: int) -> None:
+        """Choose a hit by its index."""
+        self.highlighted = index
+        self.choose()
 
     def unmark(self) -> bool:
         """Mark none; return whether there were any."""
@@ -183,7 +202,9 @@ class Results(OptionList):
         """Return the lines of a hit."""
         width, n_lines = self._laid_out
         hit = self.hits[index]
-        content = hit_content(hit, self._root, self._words, width, n_lines, hit.document_id in self._marked)
+        letter = f"[{self._letters[index]}] " if index in self._letters else ""
+        mark = letter + "● " * (hit.document_id in self._marked)
+        content = hit_content(hit, self._root, self._words, width, n_lines, mark)
         return chance_line(self.hits, index, width) + content if index == first_by_chance(self.hits) else content
 
     def _select(self, index: int) -> None:

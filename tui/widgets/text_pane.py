@@ -4,10 +4,12 @@ Keeps the last few documents in memory; reads others in a thread.
 """
 
 from collections import OrderedDict
+from dataclasses import dataclass
 
-from textual import work
+from textual import events, work
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
+from textual.message import Message
 from textual.widgets import Static
 
 from longsearch.engine.metadata_lines import describe
@@ -56,6 +58,15 @@ class DocumentCache:
 
 class TextPane(Vertical):
     """Shows a hit's document."""
+
+    @dataclass
+    class Dragged(Message):
+        """The line on the left is dragged with the mouse."""
+
+        x: int
+        """The column of the screen where it is wanted."""
+
+    _is_dragged = False
 
     def __init__(self, backend: Backend, graphics: Graphics) -> None:
         super().__init__()
@@ -121,6 +132,27 @@ class TextPane(Vertical):
             if self.hit is not None and self.hit.document_id == document_id:
                 self._show(document or NO_DOCUMENT, error)
 
+    def show_letter(self, letter: str) -> None:
+        """Show the letter of jump mode in the heading, or none."""
+        self._header.letter = letter
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """Begin to drag the line on the left."""
+        if event.x == 0 and self.styles.border_left[0]:
+            self.capture_mouse()
+            self._is_dragged = True
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """Tell where the line is wanted."""
+        if self._is_dragged:
+            self.post_message(self.Dragged(event.screen_x))
+
+    def on_mouse_up(self) -> None:
+        """Leave the line there."""
+        if self._is_dragged:
+            self.release_mouse()
+            self._is_dragged = False
+
     @property
     def is_active(self) -> bool:
         """Whether the heading is that of the pane with the focus."""
@@ -153,7 +185,8 @@ class TextPane(Vertical):
     def _show(self, document: DocumentText = NO_DOCUMENT, message: str = "", stay: bool = False) -> None:
         """Show the hit's document under its title and metadata, or a message in place of the text."""
         hit = self.hit
-        self._header.left = with_language(shown(hit.title or document.title), hit.language) if hit else ""
+        title = shown(hit.title or document.title) or shown(hit.path.rpartition("/")[2]) if hit else ""
+        self._header.left = with_language(title, hit.language) if hit else ""
         show_line(self._about_line, describe(hit.metadata, with_others=True, with_sources=False) if hit else "")
         show_line(self._message_line, message)
         spans = [Span(p.start, p.stop, p.score, p.excerpt) for p in hit.passages] if hit and document.text else []
