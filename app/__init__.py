@@ -103,6 +103,7 @@ time.
 Processes: The terminal app never loads torch, and a child process draws printed pages for it. In a browser
 (`longsearch serve`), each window has a process of its own, behind a server on the loopback address. Each user has one
 daemon, which owns the model. It watches the folders, indexes them, and encodes queries that arrive over a local socket.
+A plain install has no torch: there numpy reads (`engine.inference.numpy_encoder`).
 Every search reads the SQLite file directly, so a search by words works without a daemon, and so does the display of
 progress.
 """

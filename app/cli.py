@@ -93,6 +93,7 @@ COMMANDS = (
     "completion",
     "man",
     "mcp",
+    "skill",
     "serve",
     "demo",
     "open-hit",

@@ -62,6 +62,10 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
+def test_a_wheel_is_smaller_than_an_index_of_packages_takes(wheel: Path) -> None:
+    assert wheel.stat().st_size < 100_000_000
+
+
 def test_a_wheel_installs_one_package_with_the_model_and_the_style_sheets(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == {"longsearch"}
@@ -72,6 +76,7 @@ def test_a_wheel_installs_one_package_with_the_model_and_the_style_sheets(wheel:
         "longsearch/assets/model/model.safetensors",
         "longsearch/assets/reader/reader.safetensors",
         "longsearch/assets/samples/beekeeping.md",
+        "longsearch/assets/skill/SKILL.md",
         "longsearch/engine/store/schema.py",
         "longsearch/indexer/pipeline.py",
         "longsearch/tui/screens/main.tcss",

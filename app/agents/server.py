@@ -80,8 +80,28 @@ def make_server(only: Sequence[str] = (), tools: Tools | None = None) -> "MCPSer
         except LongsearchError as error:
             raise ResourceError(_said(error)) from error
 
+    server.prompt("find-and-quote", description="Answer a question from the documents, with quotations")(
+        _find_and_quote
+    )
+    server.prompt("verify-draft", description="Check the quotations and claims of a draft")(_verify_draft)
     server.resource(addresses.PREFIX + "{folder}/{+path}", mime_type="text/plain")(document)
     return server
+
+
+def _find_and_quote(question: Annotated[str, Field(max_length=2_000)]) -> str:
+    return (
+        f"Answer this from my documents: {question}\n\nSearch with several wordings. Read around each hit that you"
+        " rely on. Answer in a few sentences, each with a word-for-word quotation, its title and page. Check every"
+        " quotation with `where`. If nothing better than chance answers, say so, and name the nearest documents."
+    )
+
+
+def _verify_draft(draft: Annotated[str, Field(max_length=200_000)]) -> str:
+    return (
+        "Call `verify` with the draft below, and follow `next_cursor` to the end. List each quotation that is changed,"
+        " elsewhere than cited or nowhere, with what my documents say and where. Then search for each claim without"
+        f" a quotation, and name those that no document supports.\n\n{draft}"
+    )
 
 
 class _Server(MCPServer):  # type: ignore[misc]  # the SDK is an extra, and mypy may not see it

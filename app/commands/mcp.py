@@ -18,15 +18,26 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "folder", nargs="*", default=[], help="names or paths of the indexed folders it may read (default: all)"
     )
+    parser.add_argument(
+        "--http", type=int, metavar="PORT", help="serve by HTTP on the loopback address, behind a token; 0: a free port"
+    )
 
 
 def run(options: Namespace) -> int:
-    """Serve on stdin and stdout until the client closes them; return 0. Raises LongsearchError without the SDK."""
+    """Serve on stdin and stdout until the client closes them, or by HTTP until Ctrl+C; return 0.
+
+    Raises LongsearchError without the SDK.
+    """
     if importlib.util.find_spec("mcp") is None or importlib.util.find_spec("mcp.server.mcpserver") is None:
         raise LongsearchError("longsearch mcp needs the package mcp, version 2", install_hint("mcp"))
     from longsearch.app.agents.server import make_server
 
     server = make_server(options.folder)
+    if options.http is not None:
+        from longsearch.app.agents.http import serve
+
+        serve(server, options.http)
+        return 0
     if sys.stdin.isatty():
         print("longsearch mcp: waiting for an agent's requests on stdin (docs/agents.md); Ctrl+C ends", file=sys.stderr)
     _repair_stdin()

@@ -17,7 +17,9 @@ from longsearch.app.cli import main
 from tests.app.made_folders import make_folder, toward, vector_source
 
 mcp = pytest.importorskip("mcp.server.mcpserver", reason="the extra is not installed: pip install -e '.[mcp]'")
+import httpx2  # noqa: E402
 from mcp import Client, MCPError, StdioServerParameters  # noqa: E402
+from mcp.client.streamable_http import streamable_http_client  # noqa: E402
 
 from longsearch.app.agents.server import make_server  # noqa: E402
 
@@ -178,3 +180,34 @@ def test_rubbish_on_stdin_does_not_end_the_server_with_a_traceback(notes: Path) 
     assert done.returncode == 0
     for line in done.stdout.splitlines():
         assert "error" in json.loads(line)
+
+
+async def test_a_client_searches_over_http_with_the_token_and_nobody_without_it(notes: Path) -> None:
+    command = [sys.executable, "-m", "longsearch.app.cli", "mcp", "notes", "--http", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        try:
+            address, header = (server.stdout.readline().strip() for _ in range(2))
+            name, _, value = header.partition(": ")
+            async with httpx2.AsyncClient() as stranger:
+                for headers in ({}, {name: "Bearer guessed"}):
+                    assert (await stranger.post(address, headers=headers, json={})).status_code == 401
+                foreign = {name: value, "Host": "evil.example", "Accept": "application/json, text/event-stream"}
+                assert (await stranger.post(address, headers=foreign, json={})).status_code in (400, 403, 421)
+            async with (
+                httpx2.AsyncClient(headers={name: value}) as known,
+                Client(streamable_http_client(address, http_client=known)) as client,
+            ):
+                found = await client.call_tool("search", {"query": "tide moon", "mode": "words"})
+                assert found.structured_content["results"][0]["document"].endswith("tides.md")
+        finally:
+            server.terminate()
+
+
+async def test_the_prompts_hold_what_the_person_asks(notes: Path) -> None:
+    async with asking(notes) as client:
+        assert [prompt.name for prompt in (await client.list_prompts()).prompts] == ["find-and-quote", "verify-draft"]
+        asked = await client.get_prompt("find-and-quote", {"question": "who owns the boat?"})
+        assert "who owns the boat?" in asked.messages[0].content.text
+        asked = await client.get_prompt("verify-draft", {"draft": "He said {so}."})
+        assert asked.messages[0].content.text.endswith("He said {so}.")

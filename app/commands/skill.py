@@ -1,0 +1,31 @@
+"""`longsearch skill`: tell an agent's program when and how to use longsearch."""
+
+from argparse import ArgumentParser, Namespace
+
+HELP = "print or install instructions for agents (SKILL.md): when and how to search, read and cite"
+_DEFAULT = "~/.claude/skills"
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add the options of `longsearch skill`."""
+    parser.add_argument("action", nargs="?", choices=("print", "install"), default="print", help="default: print")
+    parser.add_argument(
+        "--to", default=_DEFAULT, metavar="DIR", help=f"folder of skills to install it in (default: {_DEFAULT})"
+    )
+
+
+def run(options: Namespace) -> int:
+    """Print the instructions, or put them into the agent's folder. Returns 0."""
+    from importlib import resources
+
+    from longsearch.app.paths import expanded, in_shell
+
+    text = (resources.files("longsearch.assets") / "skill" / "SKILL.md").read_text("utf-8")
+    if options.action == "print":
+        print(text, end="")
+        return 0
+    target = expanded(options.to) / "longsearch" / "SKILL.md"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(text, "utf-8")
+    print(f"wrote {in_shell(target)}")
+    return 0
