@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from longsearch.app.commands.text import read_file
 from longsearch.app.commands.where import said, title_and_place
@@ -15,12 +15,16 @@ from longsearch.engine.amounts import counted
 from longsearch.engine.printable import printable
 
 if TYPE_CHECKING:
+    from longsearch.app.evidence.claims import Support
     from longsearch.app.evidence.verifying import Verdict
+    from longsearch.app.search.scope import Scope
     from longsearch.engine.citing.drafts import Quoted
 
+T = TypeVar("T")
 HELP = "check the quotations of a draft against your documents"
 _RAW = (".tex", ".ltx", ".md", ".markdown", ".qmd", ".rmd", ".txt", ".text", ".rst", ".org", ".typ")
 """Endings of drafts that are read as they are, so that lines are their own."""
+_LEVELS = {"good": "likely", "weak": "unsure", "chance": "unlikely"}
 _SIGNS = {"verbatim": "✓", "changed": "≠", "elsewhere": "→", "nowhere": "✗"}
 
 
@@ -31,52 +35,106 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("draft", help="what you write: Markdown, LaTeX, Word, OpenDocument, HTML, plain text and more")
     add_folder_options(parser)
     parser.add_argument("--all", action="store_true", help="print the quotations that are verbatim too")
+    parser.add_argument(
+        "--claims",
+        action="store_true",
+        help="show of each sentence that cites a source what that source says nearest to it; it judges no truth",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(options: Namespace) -> int:
-    """Print what is wrong with the quotations. Returns 0 if all of them are verbatim, else 1."""
+    """Print what is wrong with the quotations, each as it is judged. Returns 0 if all of them are verbatim, else 1."""
     from longsearch.app.evidence.verifying import Status, verify
     from longsearch.app.folders.choosing import chosen_index
     from longsearch.app.paths import expanded
     from longsearch.app.search.python_door import query_vector
     from longsearch.app.search.scope import Scope
+    from longsearch.engine.citing.drafts import quotations_in
 
     file = expanded(options.draft).resolve()
-    draft = quotations_of(file)
+    text, suffix = text_of(file)
+    scope = Scope.at(chosen_index(options.folder, options.everywhere))
+    if options.claims:
+        return _show_claims(options, scope, text, suffix, file)
+    draft = quotations_in(text, suffix)
     n_judged = sum(bool(one.pieces) for one in draft)
     n_short = len(draft) - n_judged
-    scope = Scope.at(chosen_index(options.folder, options.everywhere))
-    verdicts = list(_with_progress(verify(scope, draft, query_vector, file), n_judged))
+    verdicts = []
+    for verdict in _with_progress(verify(scope, draft, query_vector, file), n_judged, "quotations"):
+        verdicts.append(verdict)
+        if not options.json and (options.all or verdict.status is not Status.VERBATIM or verdict.note):
+            print(*_lines(verdict), "", sep="\n", flush=True)
     counts = Counter(verdict.status for verdict in verdicts)
     if options.json:
         print(json.dumps(_to_json(options.draft, verdicts, counts, n_short), indent=2))
     else:
-        for verdict in verdicts:
-            if options.all or verdict.status is not Status.VERBATIM or verdict.note:
-                print(*_lines(verdict), "", sep="\n")
         print(_summary(counts, n_judged, n_short))
     return 0 if counts[Status.VERBATIM] == n_judged else 1
 
 
-def quotations_of(draft: Path) -> "list[Quoted]":
-    """Return the quotations of a draft. Raises LongsearchError."""
-    from longsearch.engine.citing.drafts import quotations_in, with_blocks
+def text_of(draft: Path) -> tuple[str, str]:
+    """Return the text of a draft, and the ending that says which marks it has. Raises LongsearchError."""
+    from longsearch.engine.citing.drafts import with_blocks
     from longsearch.indexer.extract.readers.decoding import decode
 
     suffix = draft.suffix.lower()
     if draft.is_file() and suffix in _RAW:
-        return quotations_in(decode(draft.read_bytes()), suffix)
+        return decode(draft.read_bytes()), suffix
     document = read_file(draft, fresh=True).document
-    return quotations_in(with_blocks(document.text, document.quoted))
+    return with_blocks(document.text, document.quoted), ""
 
 
-def _with_progress(verdicts: "Iterable[Verdict]", n: int) -> "Iterator[Verdict]":
+def _show_claims(options: Namespace, scope: "Scope", text: str, suffix: str, file: Path) -> int:
+    """Print what the cited sources say nearest to each claim. Returns 1 if a citation leads to no document, else 0."""
+    from longsearch.app.evidence.claims import supports
+    from longsearch.app.search.python_door import query_vector
+    from longsearch.engine.citing.drafts import claims_in
+
+    claims = claims_in(text, suffix)
+    found = []
+    for support in _with_progress(supports(scope, claims, query_vector, file), len(claims), "claims"):
+        found.append(support)
+        if not options.json:
+            print(*_claim_lines(support), "", sep="\n", flush=True)
+    n_missing = sum(bool(one.note) for one in found)
+    if options.json:
+        print(json.dumps({"draft": options.draft, "claims": list(map(_claim_row, found))}, indent=2))
+    else:
+        print(counted(len(found), "claim") + (f"; {n_missing} cite what is not here" if n_missing else ""))
+    return 1 if n_missing else 0
+
+
+def _claim_lines(support: "Support") -> list[str]:
+    claim, place = support.claim, support.place
+    lines = textwrap.wrap(f"line {claim.line}  {printable(claim.text)}", 80, subsequent_indent="    ")
+    if place:
+        level = f"  ({_LEVELS[support.level.value]})" if support.level else ""
+        lines += [f"    {title_and_place(place)}{level}", *said(place)]
+    return [*lines, *([f"    ({printable(support.note)})"] if support.note else [])]
+
+
+def _claim_row(support: "Support") -> dict[str, Any]:
+    claim, place = support.claim, support.place
+    return {
+        "claim": claim.text,
+        "line": claim.line,
+        "cited": [one.text for one in claim.cited],
+        "document": place.path if place else None,
+        "title": place.title if place else None,
+        "page": place.page if place else None,
+        "text": place.text if place else None,
+        "level": support.level.value if support.level else None,
+        "note": support.note or None,
+    }
+
+
+def _with_progress(verdicts: Iterable[T], n: int, what: str) -> Iterator[T]:
     """Pass the verdicts on, and say on a terminal how many there are; Ctrl+C ends."""
     is_shown = sys.stderr.isatty() and n > 20
     for number, verdict in enumerate(verdicts, start=1):
         if is_shown:
-            print(f"\r{number:,} of {n:,} quotations", end="\n" if number == n else "", file=sys.stderr, flush=True)
+            print(f"\r{number:,} of {n:,} {what}", end="\n" if number == n else "", file=sys.stderr, flush=True)
         yield verdict
 
 

@@ -19,7 +19,7 @@ from longsearch.engine.errors import LongsearchError, QueryError
 from longsearch.engine.query_language.file_filter import FileFilter, folded
 from longsearch.engine.search.quotations.quotation import MAX_CHARACTERS
 from longsearch.engine.store import documents, texts
-from longsearch.engine.types.results import Quotation, SearchMode
+from longsearch.engine.types.results import ChanceLevel, Quotation, SearchMode
 
 _K = 50
 """Places looked at, among which one in the cited source may be."""
@@ -83,7 +83,8 @@ def _verdict(scope: Scope, quoted: Quoted, sources: Sources, source: VectorSourc
     if cited and not any(one.path in cited and one.similarity == 1 for one in places):
         places = [*places, *(one for path in sorted(cited)[:_MOST] for one in _places_in(scope, anchor, path))]
     if not places:
-        return Verdict(quoted, Status.NOWHERE, _nearest(scope, quoted.text, source), (), note)
+        near = nearest(scope, quoted.text, source)
+        return Verdict(quoted, Status.NOWHERE, near and near[0], (), note)
     best = {path: _best(places, path) for path in dict.fromkeys(one.path for one in places)}
     likely = sorted(best.values(), key=lambda one: (one.path not in cited, -one.similarity, one.path))
     likely = [*likely[:_MOST], *(one for one in likely[_MOST:] if one.similarity == 1)][: 2 * _MOST]
@@ -111,10 +112,10 @@ def _places(scope: Scope, piece: str, file_filter: FileFilter = ALL_FILES) -> li
 
 def _places_in(scope: Scope, piece: str, path: str) -> list[Quotation]:
     """Return the places in one document."""
-    root = next((folder.root for folder in scope.folders if Path(path).is_relative_to(folder.root)), "")
-    if not root:
+    relative = _relative(scope, path)
+    if not relative:
         return []
-    only = FileFilter(parts=(folded(os.path.relpath(path, root)),))
+    only = FileFilter(parts=(folded(relative),))
     return [one for one in _places(scope, piece, only) if one.path == path]
 
 
@@ -161,18 +162,30 @@ def _said(scope: Scope, place: Quotation) -> tuple[str, list[int]]:
     return text[start:stop], [page - before - start for page in pages if start <= page - before <= stop]
 
 
-def _nearest(scope: Scope, text: str, source: VectorSource) -> Quotation | None:
-    """Return the passage nearest to a quotation that nobody says, as a place."""
+def nearest(
+    scope: Scope, text: str, source: VectorSource, path: str = ""
+) -> tuple[Quotation, ChanceLevel | None] | None:
+    """Return the passage nearest to a text, as a place, and its level. `path`: in this document alone."""
     words = " ".join(re.findall(r"\w+(?:['’-]\w+)*", text)[:60])
+    also = [("in", _relative(scope, path))] if path else []
+    asked = Question(words, SearchMode.HYBRID, k=5 if path else 1, also=also, unfold=bool(path), literal=True)
     try:
-        hits = search(scope, Question(words, SearchMode.HYBRID, k=1, literal=True), source).hits
+        hits = search(scope, asked, source).hits
     except LongsearchError:
         return None
-    if not hits or not hits[0].passages:
+    hit = next((hit for hit in hits if not path or path in (hit.path, *hit.also_at)), None)
+    if hit is None or not hit.passages:
         return None
-    hit, best = hits[0], hits[0].passages[0]
+    best = hit.passages[0]
     start, stop = best.excerpt or (best.start, best.stop)
-    return Quotation(
+    place = Quotation(
         hit.document_id, hit.path, hit.title, best.page, best.heading, start, stop, best.sentence, 0.0, False,
         hit.root, hit.folder, best.page_label, best.n_pages,
     )  # fmt: skip
+    return place, hit.level
+
+
+def _relative(scope: Scope, path: str) -> str:
+    """Return a path relative to its folder; "" if none of the folders has it."""
+    root = next((folder.root for folder in scope.folders if Path(path).is_relative_to(folder.root)), "")
+    return os.path.relpath(path, root) if root else ""

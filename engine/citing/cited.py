@@ -15,7 +15,8 @@ _CITED = re.compile(
     r"|#cite\(<(?P<typst>[^>\n]{1,100})>"
     r"|\]\((?:<(?P<angled>[^>\n]{1,500})>|(?P<link>[^)\s]{1,500}))\)"
     rf"|\((?P<inside>[^()]{{0,200}}\b{_YEAR}[a-z]?\b[^()]{{0,200}})\)"
-    rf"|(?<![\w'’-])(?P<said>{_NAME})(?: et al\.?| (?:and|und|et|y|e|en|&) {_NAME})?,? \((?P<when>{_YEAR})[a-z]?\b"
+    rf"|(?<![\w'’-])(?P<said>{_NAME})(?: et al\.?| (?:and|und|et|y|e|en|&) {_NAME})?"
+    rf",? \((?P<when>{_YEAR})[a-z]?\b(?:[^()\n]{{0,60}}\))?"
     r"|\[\^(?P<note>[^\]\s]{1,50})\](?!:)|\^\[(?P<inline>[^\]]{1,500})\]"
     r"|\\footnote\{(?P<foot>(?:[^{}]|\{[^{}]{0,200}\}){0,1000})\}"
     r"|\[(?P<number>\d{1,3})(?:[,;:][^\]\n]{0,100})?\]"
@@ -27,6 +28,11 @@ _BEFORE_AUTHORS = re.compile(
 )
 _AFTER_AUTHORS = re.compile(r"(?<=[^\W\d_]{3})\.? (?=et al)|(?<=[^\W\d_]{3})\. |,| (?:and|und|et|y|e|en|&)(?= )|\(|:")
 _NOTE = re.compile(r"^[ ]{0,3}\[\^([^\]\s]+)\]:[ \t]*(.+(?:\n(?![ ]{0,3}\[\^|\s*\n).+)*)", re.MULTILINE)
+_LIST = re.compile(
+    r"^[#\s*=\\a-z{]*(?:References|Bibliography|Works cited|Sources|Literatur(?:verzeichnis)?|Quellen|Bibliographie"
+    r"|Références|Bibliografía|Referencias|Riferimenti|Literatuur|Referenser)[\s*}:]*$",
+    re.MULTILINE | re.IGNORECASE,
+)
 _BELOW = re.compile(r"\s*(?:Footnote|Endnote) \d+: (.+)")
 _ENTRY = re.compile(
     r"^[ ]{0,3}(?:\[(\d{1,3})\]:?|(\d{1,3})\.)[ \t]+(\S.{15,}(?:\n(?!\s*\n|[ ]{0,3}[\[\d]).+)*)", re.MULTILINE
@@ -85,6 +91,17 @@ class Citations:
             notes.append(found[1])
             stop = found.end()
         return _in_note(notes[0]) if len(notes) == 1 else ()
+
+    def cites(self, start: int, stop: int) -> list[Citation]:
+        """The citations that begin between two offsets, but for those in notes and in the list of sources."""
+        found = self.all[bisect_left(self._starts, start) : bisect_left(self._starts, stop)]
+        return [one for one in found if not any(begin <= one.start < end for begin, end in self._below_text)]
+
+    @cached_property
+    def _below_text(self) -> list[tuple[int, int]]:
+        found = [match.span() for pattern in (_NOTE, _ENTRY) for match in pattern.finditer(self._text)]
+        listed = _LIST.search(self._text)
+        return [*found, (listed.start(), len(self._text))] if listed else found
 
     @cached_property
     def _notes(self) -> dict[str, str]:

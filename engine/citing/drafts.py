@@ -7,15 +7,17 @@ comments hold no quotations.
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from longsearch.engine.citing.cited import Citations, Cited
+from longsearch.engine.citing.cited import Citation, Citations, Cited
 from longsearch.engine.citing.tex_quotes import is_tex, printed, with_plain_marks
 from longsearch.engine.languages.scripts import SPACED_OR_RUN, UNSPACED_RUN
+from longsearch.engine.sentences import cut_sentences
 
 FEWEST_WORDS = 5
 """A shorter quotation is counted, not judged: too many documents say it."""
+_FEWEST_OF_CLAIM = 2
 _CHARACTERS_OF_A_WORD = 2
 """In a script without spaces, so many characters count as a word."""
 _MAX_PIECE = 1_500
@@ -67,6 +69,16 @@ class Quoted:
     """The sources beside it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A sentence of a draft that cites sources."""
+
+    text: str
+    """Without the citations."""
+    line: int
+    cited: tuple[Cited, ...]
+
+
 def quotations_in(draft: str, suffix: str = "") -> list[Quoted]:
     """Return the quotations of a draft in their order. `suffix`: of its file, such as ".tex"."""
     text = with_markdown_marks(draft, suffix)
@@ -80,6 +92,45 @@ def quotations_in(draft: str, suffix: str = "") -> list[Quoted]:
             cited = _cited(text, citations, start, stop)
             quoted.append(Quoted(said, bisect_left(lines, start) + 1, _pieces(said), cited))
     return quoted
+
+
+def claims_in(draft: str, suffix: str = "") -> list[Claim]:
+    """Return the sentences of a draft that cite sources, in their order. Pieces of lists of sources are none."""
+    text = with_markdown_marks(draft, suffix)
+    citations, spans = Citations(text), cut_sentences(text)
+    found: list[Claim] = []
+    before = ""
+    for start, stop in (part for span in spans for part in _parted(text, citations, *span)):
+        own = citations.cites(start, stop)
+        said = _without(text, start, stop, own, suffix)
+        if own and (n_words(said) > _FEWEST_OF_CLAIM or before):
+            sources = tuple(dict.fromkeys(source for one in own for source in one.sources))
+            claim = said if n_words(said) > _FEWEST_OF_CLAIM else before  # the citation stands after the full stop
+            found.append(Claim(claim, text.count("\n", 0, start) + 1, sources))
+        before = said
+    return found
+
+
+def _parted(text: str, citations: Citations, start: int, stop: int) -> Iterator[tuple[int, int]]:
+    """Yield a sentence in parts, if a note after a full stop hides the end of one."""
+    for one in citations.cites(start, stop):
+        if text[one.start - 1 : one.start] in (".", "!", "?") and one.stop < stop:
+            yield start, one.stop
+            start = one.stop
+    yield start, stop
+
+
+def _without(text: str, start: int, stop: int, citations: Sequence[Citation], suffix: str) -> str:
+    """Return a sentence without its citations."""
+    parts, at = [], start
+    for one in citations:
+        if text[one.start].isalpha():  # Miller (1979) says: the name belongs to the sentence
+            continue
+        parts.append(text[at : max(at, one.start)])
+        at = max(at, min(one.stop, stop))
+    said = "".join([*parts, text[at:stop]])
+    plain = printed(said) if is_tex(suffix) else " ".join(said.split())
+    return re.sub(r"\s+([.,;:!?])", r"\1", re.sub(r"^[>#*\s-]+", "", plain)).strip()
 
 
 def with_markdown_marks(draft: str, suffix: str) -> str:

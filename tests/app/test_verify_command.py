@@ -167,3 +167,17 @@ def test_words_that_were_added_or_left_out_are_differences() -> None:
         Difference("", "old"),
         Difference("wide", ""),
     ]
+
+
+def test_each_claim_gets_what_its_source_says_nearest_to_it(papers: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    draft = papers.parent / "claims.md"
+    draft.write_text("The valve had failed before [@miller1979]. Water boils soon (Gone 1999).")
+    assert main(["verify", "--claims", str(draft), str(papers), "--json"]) == 1
+    first, second = json.loads(capsys.readouterr().out)["claims"]
+    assert (first["text"], first["document"], first["note"]) == (VALVE, str(papers / "miller-1979.md"), None)
+    assert (second["document"], second["level"], second["note"]) == (None, None, "no document is known as Gone 1999")
+    draft.write_text("The valve had failed before [@miller1979].")
+    assert main(["verify", "--claims", str(draft), str(papers)]) == 0
+    said = capsys.readouterr().out
+    assert "line 1  The valve had failed before." in said and "> The same valve had failed nine times" in said
+    assert said.endswith("1 claim\n")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longsearch.engine.citing.drafts import Cited, quotations_in
+from longsearch.engine.citing.drafts import Cited, claims_in, quotations_in
 
 SAID = "the valve stayed open for two hours"
 
@@ -141,3 +141,32 @@ def test_any_text_is_a_draft(draft: str, suffix: str) -> None:
 
 def test_a_million_marks_take_no_square_of_the_time() -> None:
     assert quotations_in("“" * 20_000) == []
+
+
+def test_a_sentence_that_cites_is_a_claim_and_an_entry_of_the_list_of_sources_is_none() -> None:
+    draft = """# Valves
+
+Nobody cites this. The valve had failed before [@miller1979, p. 4; @other]. Smith (2001) saw it too.
+
+Decay heat goes on.[^1] Pumps cost money [2].
+
+[^1]: Miller 1979, p. 9.
+
+## References
+
+[1] Someone (1990). Another book about the pumps of the plant.
+
+[2] Jones, A. (1999). The price of pumps in all plants.
+"""
+    found = claims_in(draft)
+    assert [(one.text, one.line, [source.text for source in one.cited]) for one in found] == [
+        ("The valve had failed before.", 3, ["miller1979", "other"]),
+        ("Smith (2001) saw it too.", 3, ["Smith 2001"]),
+        ("Decay heat goes on.", 5, ["Miller 1979"]),
+        ("Pumps cost money.", 5, ["Jones 1999"]),
+    ]
+
+
+def test_a_claim_of_latex_is_read_as_it_is_printed() -> None:
+    (claim,) = claims_in(r"The \emph{valve} had failed~\citep[4]{miller1979}.", ".tex")
+    assert (claim.text, claim.cited[0].name) == ("The valve had failed.", "miller1979")
