@@ -5,9 +5,9 @@ They hold the words of a query, and never its answer. Pure: knows text alone.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
+from typing import NamedTuple
 
 from longsearch.engine.sentences import Span, cut_blocks
 
@@ -60,18 +60,22 @@ _LOWER_IN_PART, _LOWER_IN_ENTRY, _LOWER_IN_PROSE = 0.6, 0.66, 0.75  # the share 
 _CITATION = re.compile(r"[(\[][^()\[\]]*[^\W\d_][^()\[\]]*,? ?(?:1[5-9]|20)\d\d[a-z]?[)\]]")  # in prose: (Lee, 2020)
 _DATE = re.compile(r"(?!Vol)[A-ZÀ-Þ][\w.]+ \d{1,2}, \d{4}|\d{1,2}\.? [A-ZÀ-Þa-zß-ÿ]+\.? \d{4}")
 _ADDRESS = re.compile(r"\]?\(?(?:https?://|www\.)\S+")
-_WORD = re.compile(r"[^\W_]+")
-_DIGIT = re.compile(r"\d")
+_INITIAL = re.compile(r"([^\W_])[^\W_]*")
+_MAY_BE_ENTRY = re.compile(r"\d{4}|\[(?:\d{1,3}|[A-Z][A-Za-z+]{1,6}\d\d[a-z]?)\]\s")
+"""What an entry of references has: a year or a number in brackets."""
 _SHORTEST_ENTRY, _COUNTED_FROM = 25, 40  # characters
 
 _NUMBER = r"\d{1,4}(?:\s?[-–]\s?\d{1,4})?(?:\s?ff?\.?|n)?"
 _LEADERS = re.compile(r"(?:[.·]\s?){4}\s*[\divxlcIVXLC]{1,6}$|…\s*[\divxlc]{1,6}$")
 _PAGE = re.compile(r"(?:^|[\s.,|…·])(\d{1,4})$|[\s.,|…·][ivxlc]{1,7}$")
+_ROMAN = tuple("ivxlc")
 _END = 24  # characters of a line in which its page is looked for
 _OUTLINE = re.compile(r"\s*(?:[-*+•]\s+)?(?:\d{1,2}|[A-Z])(?:\.\d{1,2}){1,3}\.?\s+\S")
 _CHAPTER = re.compile(r"\s*(?:[-*+•]\s+)?(?:\d{1,2}|[A-Z]|[IVX]{1,5}|§\s?\d+)[.)]?\s+\S")
 _LINK = re.compile(r"\s*(?:[-*+•]|\d{1,2}\.)\s+\[[^\]]+\]\(#[^)]*\)\s*$")
 _INDEXED = re.compile(rf"\s*[^\W\d_].{{0,70}}?(?:,|\s)\s*{_NUMBER}(?:[,;]\s*{_NUMBER})*[.;,]?\s*$")
+_DIGIT = re.compile(r"\d")
+_PAST_NUMBER = 6  # characters of a line after which no number of a page begins: "7 ff.;"
 _SEVERAL = re.compile(rf"{_NUMBER}[,;]\s*{_NUMBER}[.;,]?\s*$")
 _ENDED = re.compile(r"(?<! f)(?<!ff)[.!?。！？:;,]\s*$")
 _LONGEST_LINE = 120
@@ -86,8 +90,7 @@ _MAY_HEAD_CONTENTS = re.compile(r"\W*(?:contents|inhalt|inhoud|innehåll|indhold
 _LEAST_SHARE = 0.6  # of a passage that is all furniture
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
+class _Line(NamedTuple):
     """A line that is not empty."""
 
     start: int
@@ -121,7 +124,7 @@ def furniture_in(text: str) -> list[tuple[Span, Furniture]]:
 
 def _references(text: str) -> list[Span]:
     """The entries of references, and what stands between two of them."""
-    if not _DIGIT.search(text):  # an entry has a year or a number
+    if not _MAY_BE_ENTRY.search(text):
         return []
     blocks = list(cut_blocks(text))
     n_kinds = [_entry_marks(text[slice(*span)]) for span in blocks]
@@ -148,7 +151,7 @@ def _entry_marks(block: str) -> int:
     """The kinds of marks by which a block is an entry of references; 0 if it is none."""
     if (
         len(block) < _SHORTEST_ENTRY
-        or not _DIGIT.search(block)
+        or not _MAY_BE_ENTRY.search(block)
         or _is_row(block)
         or (lower := _lower_share(block)) > _LOWER_IN_ENTRY
     ):
@@ -167,8 +170,8 @@ def _is_row(line: str) -> bool:
 
 
 def _lower_share(block: str) -> float:
-    words = _WORD.findall(_ADDRESS.sub("", block))
-    return sum(word[0].islower() for word in words) / len(words) if words else 0.0
+    initials = _INITIAL.findall(_ADDRESS.sub("", block))
+    return sum(map(str.islower, initials)) / len(initials) if initials else 0.0
 
 
 def _listed(text: str) -> Iterator[tuple[Span, Furniture]]:
@@ -190,7 +193,7 @@ def _lines(text: str) -> Iterator[_Line]:
     for line in text.split("\n"):
         if line and not line.isspace():
             end = line.rstrip(" \t|")[-_END:]
-            number = _PAGE.search(end)
+            number = _PAGE.search(end) if end[-1:].isdecimal() or end.endswith(_ROMAN) else None
             page = None if number is None else int(number[1] or 0)
             yield _Line(start, start + len(line), line, page, number is not None and bool(_LEADERS.search(end)))
         start += len(line) + 1
@@ -212,29 +215,35 @@ def _heads(line: _Line) -> bool:
 def _kind_of_run(run: Sequence[_Line]) -> Furniture | None:
     """What lines are that follow each other and do not end as sentences do."""
     n = len(run)
-    n_leaders = sum(line.has_leaders for line in run)
-    n_outlined = sum(
-        bool(_OUTLINE.match(line.text) or _CHAPTER.match(line.text) or _LINK.match(line.text)) for line in run
-    )
     pages = [line.page for line in run if line.page is not None]
+    if 2 * sum(line.has_leaders for line in run) >= n:
+        return Furniture.CONTENTS
+    if n < 3:
+        return None
+    if _HEADS_CONTENTS.match(run[0].text):
+        return Furniture.CONTENTS
     rising = sum(first <= second for first, second in pairwise(pages)) >= 0.9 * (len(pages) - 1)
     are_pages = len(pages) >= 0.5 * n and rising and not all(1500 <= page <= 2100 for page in pages)
-    if 2 * n_leaders >= n:
-        return Furniture.CONTENTS
-    if n > 2 and _HEADS_CONTENTS.match(run[0].text):
-        return Furniture.CONTENTS
-    if n > 2 and _MAY_HEAD_CONTENTS.match(run[0].text) and (are_pages or 2 * n_outlined >= n - 1):
+    if _MAY_HEAD_CONTENTS.match(run[0].text) and (are_pages or _are_outlined(run, 0.5 * (n - 1))):
         return Furniture.CONTENTS
     if n > 3 and len(pages) > 3 and are_pages:
         return Furniture.CONTENTS
-    if n > 4 and n_outlined >= 0.8 * n and any(_OUTLINE.match(line.text) or _LINK.match(line.text) for line in run):
+    is_outline = n > 4 and any(_OUTLINE.match(line.text) or _LINK.match(line.text) for line in run)
+    if is_outline and _are_outlined(run, 0.8 * n):
         return Furniture.CONTENTS
     return Furniture.INDEX if _is_index(run) else None
 
 
+def _are_outlined(run: Sequence[_Line], n: float) -> bool:
+    """Whether so many of these lines begin as entries of contents do."""
+    starts = (_OUTLINE.match(line.text) or _CHAPTER.match(line.text) or _LINK.match(line.text) for line in run)
+    return sum(map(bool, starts)) >= n
+
+
 def _is_index(run: Sequence[_Line]) -> bool:
     """Whether lines are words with pages, in the order of the alphabet."""
-    words = [line.text.strip().casefold() for line in run if _INDEXED.match(line.text)]
+    ended = [line.text.strip() for line in run]
+    words = [text.casefold() for text in ended if _DIGIT.search(text[-_PAST_NUMBER:]) and _INDEXED.match(text)]
     if len(words) < 5 or len(words) < 0.6 * len(run):
         return False
     in_order = sum(first[0] <= second[0] for first, second in pairwise(words)) >= 0.85 * (len(words) - 1)
