@@ -6,8 +6,9 @@ of its tokens, returns spans. Knows no model; the same text and tokens always gi
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache, partial
 from itertools import pairwise
 
 import numpy as np
@@ -26,6 +27,8 @@ class _Sizes:
     """A last span shorter than this joins the span before it."""
 
 
+_Ends = Callable[[], list[int]]
+"""Returns the first tokens after the ends of paragraphs, of sentences, of lines or of words."""
 MIN_TOKENS, MAX_TOKENS = 100, 160
 _PASSAGE = _Sizes(MIN_TOKENS, MAX_TOKENS, 40)
 _EXCERPT = _Sizes(13, 26, 7)
@@ -96,7 +99,8 @@ def _cuts(text: str, token_starts: NDArray[np.int64], sizes: _Sizes) -> list[int
     """Return the index of the first token of every span."""
     n_tokens = len(token_starts)
     patterns = _OTHER_ENDS if _is_in_other_script(text) else _ENDS
-    ends = [_token_index(pattern, text, token_starts) for pattern in patterns]
+    # only when they are asked for: most texts are cut before one asks for the ends of all words
+    ends = [cache(partial(_token_index, pattern, text, token_starts)) for pattern in patterns]
     cuts = [0]
     while n_tokens - cuts[-1] > sizes.most:
         cuts.append(_next_cut(cuts[-1], sizes, *ends))
@@ -105,13 +109,11 @@ def _cuts(text: str, token_starts: NDArray[np.int64], sizes: _Sizes) -> list[int
     return cuts
 
 
-def _next_cut(
-    start: int, sizes: _Sizes, paragraphs: list[int], sentences: list[int], lines: list[int], words: list[int]
-) -> int:
+def _next_cut(start: int, sizes: _Sizes, paragraphs: _Ends, sentences: _Ends, lines: _Ends, words: _Ends) -> int:
     """Choose the token at which the next span begins: after the best end within reach, else at the limit."""
     long, short = start + sizes.least, start + sizes.tail
     # line ends come late in this list: in a text with hard line breaks, lines end in the middle of sentences
-    for least, ends in (
+    for least, found in (
         (long, paragraphs),
         (long, sentences),
         (short, paragraphs),
@@ -119,6 +121,7 @@ def _next_cut(
         (short, lines),
         (short, words),
     ):
+        ends = found()
         last = bisect_right(ends, start + sizes.most) - 1
         if last >= 0 and ends[last] >= least:
             return ends[last]
@@ -127,7 +130,7 @@ def _next_cut(
 
 def _token_index(pattern: re.Pattern[str], text: str, token_starts: NDArray[np.int64]) -> list[int]:
     """Return the index of the first token at or after the end of each match."""
-    ends = np.fromiter((match.end() for match in pattern.finditer(text)), dtype=np.int64)
+    ends = np.array([match.end() for match in pattern.finditer(text)], dtype=np.int64)
     indices: list[int] = np.searchsorted(token_starts, ends).tolist()
     return indices
 
