@@ -37,8 +37,9 @@ _PUBLISHED = (
 # 128 passages of references of five papers 112 are recognised, of 371 others of these papers none, and 8 of 16,820 of
 # encyclopaedias.
 _YEAR = re.compile(r"(?:^|[(\[,.;:–-]\s*)(?:1[5-9]|20)\d\d[a-z]?(?:\)|[.,;:](?!\d)|\s*$)", re.MULTILINE)
+_NUMBERED = re.compile(r"^\s*[-*•]?\s*(?:\[\d{1,3}\]|\[[A-Z][A-Za-z+]{1,6}\d\d[a-z]?\])\s", re.MULTILINE)
 _MARKS = {
-    "numbers": ((3.0, re.compile(r"^\s*[-*•]?\s*(?:\[\d{1,3}\]|\[[A-Z][A-Za-z+]{1,6}\d\d[a-z]?\])\s", re.MULTILINE)),),
+    "numbers": ((3.0, _NUMBERED),),
     "authors": (
         (1.0, re.compile(rf"(?<![^\W\d_])[{_UPPER}]\.(?=\s*[,;&:(‐–-]|\s+(?:[{_UPPER}]|and |und |et |y |e )|\s*$)")),
         (
@@ -158,10 +159,12 @@ def _entry_marks(block: str) -> int:
         return 0
     plain = _DATE.sub("", _CITATION.sub("", block))
     n_years = len(_YEAR.findall(plain))
+    if not (n_years or _NUMBERED.search(plain)):
+        return 0
     found = {kind: sum(weight * len(mark.findall(plain)) for weight, mark in marks) for kind, marks in _MARKS.items()}
     total = 2 * n_years + sum(found.values())
     least = (_LEAST_DENSITY + _FOR_LOWER * max(lower - 0.4, 0)) / 100 * max(len(plain), _COUNTED_FROM)
-    return sum(map(bool, found.values())) if total >= least and (n_years or found["numbers"]) else 0
+    return sum(map(bool, found.values())) if total >= least else 0
 
 
 def _is_row(line: str) -> bool:

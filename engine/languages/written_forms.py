@@ -64,7 +64,7 @@ def written(text: str) -> list[Written]:
                 Written(start + run.start(), start + run.end(), (str(int(run[0])),))
                 for run in _NOT_ASCII.finditer(part)
             )
-            part = "".join(str(int(c)) if c > "\x7f" and c.isdecimal() else c for c in part)
+            part = _NOT_ASCII.sub(lambda run: "".join(str(int(digit)) for digit in run[0]), part)
         shape = part.translate(_SHAPE)
         for kind in _KINDS:
             for match in list(kind.pattern.finditer(part)) if kind.needs.search(shape) else ():
@@ -95,9 +95,10 @@ def _day(year: str, month: str, day: str) -> Iterator[str]:
         return
     if day:
         try:
-            yield date(whole, int(month), int(day)).strftime("%Y%m%d")
+            date(whole, int(month), int(day))
         except ValueError:
             return
+        yield f"{whole}{int(month):02}{int(day):02}"
     yield f"{whole}{int(month):02}"
 
 
@@ -178,6 +179,8 @@ def _of_iban(found: re.Match[str]) -> Iterator[str]:
 
 def _of_parts(found: re.Match[str]) -> Iterator[str]:
     """Yield the parts of a part number in one, unless a query can cut it where a letter stands beside a digit."""
+    if not is_mixed(found[0]):
+        return
     parts = re.findall(r"[^\W_]+", found[0])
     if _YEAR.fullmatch(parts[-1]) and not DASH.search(found[0]):
         del parts[-1]  # Q2 2023

@@ -7,6 +7,7 @@ fill the candidates with all 1,000 passages of one book.
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -193,6 +194,11 @@ def indexed_texts(db: apsw.Connection, ids: NDArray[np.int64]) -> Iterator[tuple
             yield document_id, _words(text, language), _title(db, document_id, language) if ordinal == 0 else ""
 
 
+def forget_words() -> None:
+    """Give back the memory of the words that were made for segments."""
+    _words.cache_clear()
+
+
 def totals(db: apsw.Connection) -> tuple[int, int]:
     """The numbers of passages and of their words, titles included, by which FTS5's bm25() computes.
 
@@ -247,6 +253,10 @@ def _title(db: apsw.Connection, document_id: int, language: str | None) -> str:
     return storable(title) if language is None else indexed_names(title, paths, identifiers, language)
 
 
+@lru_cache(maxsize=1 << 13)
 def _words(text: str, language: str | None) -> str:
-    """The text as the index takes it. None: the document waits to be indexed again."""
+    """The text as the index takes it. None: the document waits to be indexed again.
+
+    FTS5 takes it first, and soon after it the segment that these passages come into.
+    """
     return storable(text) if language is None else indexed(storable(text), language)

@@ -13,7 +13,7 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from longsearch.engine.store import manifest
+from longsearch.engine.store import keywords, manifest
 from longsearch.engine.store.manifest import Kind, Listed, Manifest
 from longsearch.engine.store.segments.candidate_filter import places_among
 from longsearch.engine.store.segments.files import Arrays, DamagedSegmentError, all_of, mapped, path_of
@@ -46,6 +46,8 @@ def refresh(db: apsw.Connection, index: Path, is_idle: bool = False) -> None:
             _refresh(db, index, maker, is_idle)
         except OSError as error:
             log.warning("no segment of %s was written: %s", maker.kind, error)
+    if is_idle:
+        keywords.forget_words()
 
 
 def sweep(db: apsw.Connection, index: Path) -> None:

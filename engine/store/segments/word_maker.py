@@ -40,6 +40,7 @@ class WordMaker:
                 yield [of_text, *[of_title] * keywords.TITLE_WEIGHT]
 
         terms, block = postings.from_tokens(columns())
+        keywords.forget_words()
         passages = postings.Passages(
             ids, np.array(document_ids, np.int64), *np.array(lengths, np.int32).reshape(-1, 2).T
         )

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from longsearch.engine.index import query_words
 from longsearch.engine.index.lookup import Lookup, lookup
 from longsearch.engine.index.sqlite import SqliteBackend
+from longsearch.engine.languages import document_words
 from longsearch.engine.query_language.query import parse
 from longsearch.engine.store import keywords, lifecycle, manifest
 from longsearch.engine.store.documents import count as n_documents
@@ -215,6 +216,22 @@ def test_counts_answer_as_postings_do(given_counts: list[int], sizes: list[int],
 def test_a_search_cuts_words_with_the_tokenizer_of_the_word_index(store: Store) -> None:
     with store.reading() as db:
         assert apsw.fts5.Table(db, "words").structure.tokenize == keywords.TOKENIZER
+
+
+def test_a_segment_takes_the_words_that_fts5_was_given(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+
+    def indexed(text: str, language: str) -> str:
+        made.append(text)
+        return document_words.indexed(text, language)
+
+    monkeypatch.setattr(keywords, "indexed", indexed)
+    keywords.forget_words()
+    sentences = [f"a plum of the year {year}" for year in range(1990, 1999)]
+    write(store, "plums.md", sentences)
+    store.tidy()
+    assert made == sentences
+    check(store)
 
 
 def test_a_search_finds_passages_that_came_and_misses_those_that_went_since_the_last_segment(store: Store) -> None:
