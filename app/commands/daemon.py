@@ -78,7 +78,7 @@ def _pause_or_resume(action: str) -> None:
 
 
 def _run_here(stay: bool) -> None:
-    from longsearch.app.daemon.daemon import Daemon
+    from longsearch.app.daemon.daemon import Daemon, end_process
     from longsearch.app.daemon.daemon_control import stop_daemon
     from longsearch.indexer.process_priority import lower_priority
 
@@ -86,7 +86,7 @@ def _run_here(stay: bool) -> None:
     lower_priority()
     if stay:
         stop_daemon()  # replace a daemon that the app has started
-    daemon = Daemon(stay)
+    daemon = Daemon(stay, end=end_process)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: daemon.stop())
     daemon.run()

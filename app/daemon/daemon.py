@@ -38,6 +38,8 @@ log = logging.getLogger("longsearch.daemon")
 
 IDLE_EXIT_S = 900.0
 TICK_S = 0.5
+STOP_S = 8.0
+"""A daemon that is told to stop ends its step in this time, or is ended."""
 QUIET_S = 60.0
 """Narrow documents are read again only if nobody has searched for this long."""
 
@@ -53,10 +55,12 @@ class Daemon:
         tick_s: float = TICK_S,
         idle_exit_s: float = IDLE_EXIT_S,
         is_on_battery: Callable[[], bool] = on_battery,
+        end: Callable[[], None] | None = None,
     ) -> None:
         """`tick_s`: seconds between looks at folders whose changes have not calmed down; other pauses last 30 ticks.
 
-        `idle_exit_s`: seconds without a call after which a daemon that does not `stay` ends.
+        `idle_exit_s`: seconds without a call after which a daemon that does not `stay` ends. `end` ends the process; it
+        is called if a daemon that is to stop has not done so in `STOP_S`.
         """
         self._stay = stay
         self._models = Models(model, clock)
@@ -67,6 +71,8 @@ class Daemon:
         self._lock = threading.Lock()  # for `_folders`; each WatchedFolder has a lock of its own
         self._wake = threading.Event()
         self._stopping = threading.Event()
+        self._ended = threading.Event()
+        self._end = end
         self._paused = False
         current("ocr", "deepen")  # a wrong variable is refused at the start
         self._is_on_battery = is_on_battery
@@ -86,6 +92,9 @@ class Daemon:
                 log.info("longsearch %s, pid %d", __version__, os.getpid())
                 for root in roots_to_keep() if self._stay else ():
                     self._watch(root)
+                if self._end is not None:
+                    limit = partial(end_if_stuck, self._stopping, self._ended, self._end)
+                    threading.Thread(target=limit, daemon=True).start()
                 indexer = threading.Thread(target=self._index_until_stopped, args=(path,))
                 indexer.start()
                 rpc.serve(path, self.handle, self._stopping)
@@ -95,6 +104,8 @@ class Daemon:
                 path.unlink(missing_ok=True)
         except Timeout as error:
             raise LongsearchError("a daemon is already running", "see `longsearch daemon status`") from error
+        finally:
+            self._ended.set()
 
     def stop(self) -> None:
         """Make `run` return after its current step; safe from any thread or signal handler."""
@@ -243,6 +254,26 @@ class Daemon:
         folders = self._watched()
         has_work = any(folder.is_incomplete for folder in folders) or bool(idle_work.next_with_scans(folders))
         return not self._stay and not has_work and self.idle_s > self._idle_exit_s
+
+
+def end_if_stuck(
+    stopping: threading.Event, ended: threading.Event, end: Callable[[], None], limit_s: float = STOP_S
+) -> None:
+    """Wait until a daemon is to stop; call `end` if it has not ended after `limit_s`, as in the middle of a step."""
+    stopping.wait()
+    if not ended.wait(limit_s):
+        log.warning("ended in the middle of a step; what was stored stays")
+        end()
+
+
+def end_process() -> None:
+    """End this process and its children at once. A transaction that is under way is rolled back by the next writer."""
+    import psutil
+
+    for child in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.Error):
+            child.kill()
+    os._exit(0)
 
 
 def _resident_bytes() -> int:

@@ -109,10 +109,7 @@ def retry(root: Path) -> None:
 
 
 def stop_daemon() -> bool:
-    """Stop the daemon after its current step, and wait until it has ended. Returns False if none runs.
-
-    Raises LongsearchError if it has not ended after 15 s, because it finishes the file that it is reading.
-    """
+    """Stop the daemon and wait until it has ended, which takes 10 s at most. Returns False if none runs."""
     try:
         rpc.call(socket_path(), "stop", _CALL_TIMEOUT_S)
     except rpc.DaemonUnreachableError:
@@ -121,7 +118,7 @@ def stop_daemon() -> bool:
         with daemon_lock(START_TIMEOUT_S):
             return True
     except Timeout as error:
-        raise LongsearchError("the daemon ends when it has read its current file", "look again in a minute") from error
+        raise LongsearchError("the daemon has not ended", f"end its process; see {log_path()}") from error
 
 
 def _environment() -> dict[str, str]:

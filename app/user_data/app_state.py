@@ -47,6 +47,10 @@ class LastState:
     """The file of the document that was in view, or ""."""
 
 
+def _left() -> UserFile:
+    return UserFile("last.json", lambda known: [float(row.get("left_at", 0.0)) for row in known.values()])
+
+
 def keep_state(root: str, state: LastState) -> None:
     """Keep the state of the app over a folder; "" for all folders. Does nothing if the person has turned it off.
 
@@ -54,7 +58,7 @@ def keep_state(root: str, state: LastState) -> None:
     """
     if not current().restore:
         return
-    with UserFile("last.json").changing() as known:
+    with _left().changing() as known:
         known[root] = {
             "query": state.query,
             "mode": state.mode.value,
@@ -68,7 +72,7 @@ def keep_state(root: str, state: LastState) -> None:
 
 def last_state(root: str) -> LastState | None:
     """Return the state in which the app over this folder was left; None if there is none. Raises LongsearchError."""
-    row = UserFile("last.json").read().get(root) if current().restore else None
+    row = _left().read().get(root) if current().restore else None
     if not isinstance(row, dict):
         return None
     try:
@@ -80,5 +84,5 @@ def last_state(root: str) -> LastState | None:
 
 def left_at() -> dict[str, float]:
     """Return when the app over each folder was last left, in seconds since 1970."""
-    known = UserFile("last.json").read() if current().restore else {}
+    known = _left().read() if current().restore else {}
     return {root: float(row.get("left_at", 0.0)) for root, row in known.items() if isinstance(row, dict)}

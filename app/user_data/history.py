@@ -30,7 +30,7 @@ class History:
     """Reads and changes the file of the history. All methods raise LongsearchError if the file cannot be used."""
 
     def __init__(self) -> None:
-        self.file = UserFile("history.json", lambda known: list(known.get("queries", [])))
+        self.file = UserFile("history.json", _check)
 
     def queries(self) -> list[PastQuery]:
         """Return the queries, newest first."""
@@ -65,6 +65,11 @@ class History:
             n_queries = len(known.pop("queries", []))
         self.file.forget_versions()
         return n_queries
+
+
+def _check(known: dict[str, Any]) -> None:
+    if not isinstance(known.get("queries", []), list):
+        raise TypeError("no list of queries")
 
 
 def _query(row: Any) -> PastQuery | None:

@@ -86,7 +86,7 @@ class SavedSearches:
     """Reads and changes the file of the saved searches. All methods raise LongsearchError if it cannot be used."""
 
     def __init__(self) -> None:
-        self.file = UserFile("saved.json", _searches)
+        self.file = UserFile("saved.json", _check)
 
     def all(self) -> list[SavedSearch]:
         """Return the searches, by name."""
@@ -173,6 +173,16 @@ def _digests(text: str) -> list[bytes]:
 
 def _row(one: SavedSearch) -> dict[str, Any]:
     return {**asdict(one), "mode": one.mode.value}
+
+
+def _check(known: Mapping[str, Any]) -> None:
+    """Raise an error if these are no saved searches."""
+    for one in _searches(known):
+        for root, digests in dict(one.seen or {}).items():
+            _digests(digests)
+            one.stamp_of(root)
+        if not isinstance(one.name, str) or not isinstance(one.query, str) or not all(one.roots):
+            raise ValueError("no saved search")
 
 
 def _searches(known: Mapping[str, Any]) -> list[SavedSearch]:

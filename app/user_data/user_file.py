@@ -171,11 +171,14 @@ def forget_folder(root: str) -> None:
         if file.path.exists():
             with file.changing() as known:
                 known.pop(root, None)
-                for row in known.get("queries", ()):
+                rows, hits = (known.get(key) if isinstance(known.get(key), list) else [] for key in ("queries", "hits"))
+                for row in rows:
                     if isinstance(row, dict) and row.get("root") == root:
                         row["root"] = ""
-                hits = known.get("hits", [])
-                if any(isinstance(hit, list) and str(hit[0]).startswith(root.rstrip(os.sep) + os.sep) for hit in hits):
+                if any(
+                    isinstance(hit, list) and hit and str(hit[0]).startswith(root.rstrip(os.sep) + os.sep)
+                    for hit in hits
+                ):
                     del known["hits"]  # the numbers of the others would mean other hits
             file.forget_versions()
 

@@ -13,7 +13,7 @@ from filelock import FileLock
 from longsearch.app import rpc
 from longsearch.app.backend import AppBackend
 from longsearch.app.daemon import daemon_control
-from longsearch.app.daemon.daemon import MODEL_IDLE_S, Daemon
+from longsearch.app.daemon.daemon import MODEL_IDLE_S, Daemon, end_if_stuck
 from longsearch.app.daemon.daemon_control import daemon_status, retry, stop_daemon, watch
 from longsearch.app.folders.indexes import known_roots
 from longsearch.app.models import query_vectors as vectors
@@ -250,6 +250,16 @@ def test_stopping_a_daemon_that_is_still_reading_says_that_it_ends_later(
     monkeypatch.setattr(rpc, "call", lambda *_: {"stopping": True})
     with (
         FileLock(socket_path().with_suffix(".lock"), timeout=0, mode=0o600),
-        pytest.raises(LongsearchError, match="ends when it has read its current file"),
+        pytest.raises(LongsearchError, match="has not ended"),
     ):
         stop_daemon()
+
+
+def test_a_daemon_that_does_not_end_its_step_is_ended(caplog: pytest.LogCaptureFixture) -> None:
+    stopping, ended, calls = threading.Event(), threading.Event(), list[str]()
+    stopping.set()
+    with caplog.at_level("WARNING", "longsearch.daemon"):
+        end_if_stuck(stopping, ended, lambda: calls.append("ended"), limit_s=0)
+    ended.set()
+    end_if_stuck(stopping, ended, lambda: calls.append("twice"))
+    assert calls == ["ended"] and "in the middle of a step" in caplog.text

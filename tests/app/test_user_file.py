@@ -3,6 +3,7 @@
 import errno
 import json
 import random
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,13 +11,17 @@ import pytest
 from longsearch.app.cli import main
 from longsearch.app.paths import data_folder
 from longsearch.app.user_data import user_file
+from longsearch.app.user_data.app_state import LastState, keep_state, keep_theme, left_at
 from longsearch.app.user_data.basket import Basket
 from longsearch.app.user_data.history import History
-from longsearch.app.user_data.user_file import N_VERSIONS, UserFile
+from longsearch.app.user_data.saved import SavedSearches
+from longsearch.app.user_data.user_file import N_VERSIONS, UserFile, forget_folder
 from longsearch.engine.citing.evidence import Evidence
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.types.results import SearchMode
 from tests.app.test_basket_command import a_passage
+
+A_SEARCH = {"name": "n", "query": "q", "mode": "words", "roots": [], "news": []}
 
 
 @pytest.fixture(autouse=True)
@@ -140,3 +145,28 @@ def test_the_hint_names_the_cause(monkeypatch: pytest.MonkeyPatch, number: int, 
     with pytest.raises(LongsearchError) as caught:
         Basket().add(a_passage(1))
     assert hint in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "use"),
+    [
+        ("last.json", {"/papers": 7}, lambda: keep_state("", LastState("q", SearchMode.WORDS, "", ""))),
+        ("last.json", {"/papers": {"left_at": "x"}}, left_at),
+        ("history.json", {"queries": 7}, lambda: History().queries()),
+        ("saved.json", {"searches": [{"seen": 7}]}, lambda: SavedSearches().all()),
+        ("saved.json", {"searches": [{**A_SEARCH, "seen": 7}]}, lambda: SavedSearches().all()),
+        ("saved.json", {"searches": [{**A_SEARCH, "stamps": {"/p": 7}, "seen": {"/p": ""}}]}, SavedSearches.all),
+        ("app.json", ["["], lambda: keep_theme("x")),
+    ],
+)
+def test_odd_contents_of_any_file_are_told_as_damage(name: str, content: object, use: Callable[..., object]) -> None:
+    (data_folder() / name).write_text(json.dumps(content))
+    with pytest.raises(LongsearchError, match="is damaged"):
+        use(SavedSearches()) if use is SavedSearches.all else use()
+
+
+def test_forgetting_a_folder_passes_over_odd_contents() -> None:
+    for name in ("last.json", "history.json", "last-hits.json"):
+        (data_folder() / name).write_text(json.dumps({"queries": 7, "hits": [[], 7], "/papers": {}}))
+    forget_folder("/papers")
+    assert "/papers" not in json.loads((data_folder() / "last.json").read_text())
