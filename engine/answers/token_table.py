@@ -33,9 +33,7 @@ class TokenTable:
 
     @classmethod
     def open(cls, model: str | Path, tokenizer: TextTokenizer | None = None) -> Self | None:
-        """Open the table of a model, named as for `Encoder.open`; None for models unlike the bundled one.
-
-        The multilingual model, whose table has 8 bits, has none either: the scores of sentences were never tried on it.
+        """Open the table of a model, named as for `Encoder.open`; None for models unlike the bundled ones.
 
         `tokenizer`: that of the model, if it is loaded already. Raises ModelError.
         """
@@ -44,9 +42,7 @@ class TokenTable:
         if not can_encode(config, readout):
             return None
         weights = open_query_weights(files.folder, config)
-        if weights is None or weights.has_int8_table:
-            return None
-        return cls(tokenizer or TextTokenizer.load(files.tokenizer_folder), weights)
+        return cls(tokenizer or TextTokenizer.load(files.tokenizer_folder), weights) if weights else None
 
     def tokenize(self, text: str) -> TokenizedText:
         """Return the pieces of a text."""

@@ -41,11 +41,6 @@ class QueryWeights:
         self._scales: Array | None = self._whole(_SCALES) if _SCALES in tensors else None
         self._table: NDArray[Any] | None = None
 
-    @property
-    def has_int8_table(self) -> bool:
-        """Whether the table of tokens is stored in 8 bits."""
-        return self._scales is not None
-
     def load_table(self) -> None:
         """Read the whole table of tokens, as it is stored: a document needs most of its rows."""
         self._table = self._tensors[_TABLE][:]

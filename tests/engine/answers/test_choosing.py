@@ -145,13 +145,14 @@ def test_without_a_table_the_sentence_that_shares_most_with_the_excerpt_is_chose
     assert PASSAGE[first:last] == "A colony that has eaten through its honey in March needs syrup of sugar at once."
 
 
-def test_the_bundled_table_gives_unit_vectors_without_torch() -> None:
-    table = TokenTable.open("bundled")
+@pytest.mark.parametrize("name", ["bundled", "multilingual"])
+def test_the_table_of_a_model_gives_unit_vectors_without_torch(name: str) -> None:
+    table = TokenTable.open(name)
     assert table is not None
-    ids = table.tokenize("honey bees honey").ids
+    ids = table.tokenize("honey honey").ids
     rows = table.rows(ids)
     assert np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-3)
-    assert (rows[0] == rows[-1]).all()
+    assert (rows[: len(ids) // 2] == rows[len(ids) // 2 :]).all()
 
 
 SENTENCES = (
