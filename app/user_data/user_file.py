@@ -171,16 +171,21 @@ def forget_folder(root: str) -> None:
         if file.path.exists():
             with file.changing() as known:
                 known.pop(root, None)
-                rows, hits = (known.get(key) if isinstance(known.get(key), list) else [] for key in ("queries", "hits"))
-                for row in rows:
+                for row in _list(known, "queries"):
                     if isinstance(row, dict) and row.get("root") == root:
                         row["root"] = ""
                 if any(
                     isinstance(hit, list) and hit and str(hit[0]).startswith(root.rstrip(os.sep) + os.sep)
-                    for hit in hits
+                    for hit in _list(known, "hits")
                 ):
                     del known["hits"]  # the numbers of the others would mean other hits
             file.forget_versions()
+
+
+def _list(known: dict[str, Any], key: str) -> list[Any]:
+    """Return the list under a key; an empty one if something else stands there."""
+    value = known.get(key)
+    return value if isinstance(value, list) else []
 
 
 def _moved(value: Any, old: str, new: str) -> Any:
