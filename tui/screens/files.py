@@ -6,6 +6,7 @@ Reads the list when it opens, and again on F5. `r` asks the backend to read fail
 import os
 import time
 from collections import Counter
+from operator import attrgetter
 from typing import ClassVar
 
 from rich.text import Text
@@ -221,5 +222,5 @@ def _detail(file: FileReport) -> Content:
 
 def _census(files: list[FileReport]) -> str:
     """Count the files of each status."""
-    counts = Counter(file.status for file in files)
+    counts = Counter(map(attrgetter("status"), files))  # no function of ours for each of 50,000
     return " · ".join(f"{counts[status]:,} {status.value}" for status in _ORDER if counts[status])
