@@ -31,6 +31,8 @@ control character."""
 _WIDE = ("utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be")
 _LETTERS_SHARE = 0.7
 """Share of letters and spaces in text of wide characters. Numbers that are taken for them have controls as well."""
+_LEAST_SPACES, _MOST_SPACES = 0.05, 0.35
+"""Share of spaces in text of one line."""
 _LEAST_LETTERS = 16
 """Letters that bytes with NULs and no mark must have in wide characters: two small numbers make a letter as well."""
 _SAME_SCRIPT = {"HIRAGANA": "CJK", "KATAKANA": "CJK", "KATAKANA-HIRAGANA": "CJK"}
@@ -149,11 +151,12 @@ def _wide(data: bytes) -> str:
 
 
 def _is_prose(text: str) -> bool:
-    """Return whether `text` has lines, and many letters of one script."""
+    """Return whether `text` has lines or words, and many letters of one script."""
     names = (unicodedata.name(character, "").partition(" ")[0] for character in text if character.isalpha())
     scripts = Counter(_SAME_SCRIPT.get(name, name) for name in names)
     most = max(scripts.values(), default=0)
-    return ("\n" in text or "\r" in text) and most >= max(_LEAST_LETTERS, _SCRIPT_SHARE * scripts.total())
+    has_words = _LEAST_SPACES <= text.count(" ") / max(1, len(text)) <= _MOST_SPACES
+    return ("\n" in text or "\r" in text or has_words) and most >= max(_LEAST_LETTERS, _SCRIPT_SHARE * scripts.total())
 
 
 def _broken_utf8(data: bytes) -> str:

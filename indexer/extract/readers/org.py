@@ -36,7 +36,7 @@ _MAX_DRAWER_LINES = 1_000
 _DROPPED = re.compile(
     r"[ \t]*(?:#(?:[ \t]|$)|(?:SCHEDULED|DEADLINE|CLOSED|CLOCK):[ \t]*[<\[]|\|[-+]+\|?[ \t]*$|-{5,}[ \t]*$)"
 )
-_ITEM = re.compile(r"[ \t]*(?:[-+]|\d{1,9}[.)])[ \t]+(?:\[[ X-]\][ \t]+)?")
+_ITEM = re.compile(r"[ \t]*(?:[-+]|(\d{1,9}[.)]))[ \t]+(?:\[[ X-]\][ \t]+)?")
 _ROW = re.compile(r"[ \t]*\|(.*?)\|?[ \t]*$")
 _LINK = re.compile(r"\[\[([^\[\]\n]{1,2000})\](?:\[([^\[\]\n]{1,2000})\])?\]")
 _MARKED = re.compile(r"""(?<![^\s({'"-])([*/_=~+])(?=\S)([^\n]{0,500}?\S)\1(?=[\s).,:;!?}'"\[-]|$)""")
@@ -179,4 +179,4 @@ class _Builder:
     def _item(self, match: re.Match[str]) -> None:
         self._close()
         self._in_item = True
-        self._paragraph.append("- " + match.string[match.end() :].strip())
+        self._paragraph.append(f"{match[1] or '-'} {match.string[match.end() :].strip()}")

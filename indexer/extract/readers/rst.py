@@ -14,6 +14,7 @@ from docutils.parsers.rst import Directive, Parser, directives, roles
 
 from longsearch.indexer.extract.clean import clean_characters, unwrapped
 from longsearch.indexer.extract.readers.decoding import decode, read_bytes
+from longsearch.indexer.extract.readers.numerals import numeral
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 from longsearch.indexer.extract.sources import Source
 from longsearch.indexer.extract.wire.protocol import FileText
@@ -34,6 +35,12 @@ _CODE = frozenset({"code", "code-block", "sourcecode"})
 _REFUSED = re.compile(r'Error in "[^"]*" directive')
 _ROLE_TARGET = re.compile(r"\s*<[^<>]*>$")
 _SOURCE = "field list"
+_NUMERALS = {
+    "loweralpha": "lowerLetter",
+    "upperalpha": "upperLetter",
+    "lowerroman": "lowerRoman",
+    "upperroman": "upperRoman",
+}
 _CELL_SEPARATOR = " | "
 
 
@@ -173,11 +180,22 @@ def _take_refused(node: nodes.system_message, text: TextBuilder) -> None:
         text.add(blocks[0].astext())
 
 
+def _label(item: nodes.list_item) -> str:
+    """Return the number of an item, as its list writes it; "-" if it has none."""
+    items = item.parent
+    if not isinstance(items, nodes.enumerated_list):
+        return "-"
+    number = numeral(
+        int(items.get("start", 1)) + items.index(item), _NUMERALS.get(items.get("enumtype", ""), "decimal")
+    )
+    return f"{items.get('prefix', '')}{number}{items.get('suffix', '.')}"
+
+
 def _take_item(node: nodes.list_item, text: TextBuilder, depth: int) -> None:
     """Add the first paragraph with a mark before it, then the rest."""
     first, *rest = node.children or [nodes.paragraph()]
     if isinstance(first, nodes.paragraph):
-        text.add(f"- {_line(first)}", tight=True)
+        text.add(f"{_label(node)} {_line(first)}", tight=True)
     else:
         _take(first, text, depth, tight=True)
     for child in rest:

@@ -1,6 +1,7 @@
 """Read subtitles (`.vtt`, `.srt`): what is said, line by line; each minute is a place of its own."""
 
 import re
+from html import unescape
 
 from longsearch.indexer.extract.readers.decoding import decode, read_bytes
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
@@ -25,7 +26,7 @@ def read(path: Source) -> FileText:
     for number, cue in enumerate(cues):
         stop = cues[number + 1].start() if number + 1 < len(cues) else len(raw)
         words = _NUMBER.sub("", "\n" + raw[cue.end() : stop].rstrip())
-        words = " ".join(_TAG.sub("", _SPEAKER.sub(r"\1: ", words)).split())
+        words = " ".join(unescape(_TAG.sub("", _SPEAKER.sub(r"\1: ", words))).split())
         hours, minutes = int(cue[1] or 0), int(cue[2])
         if words and words != said:  # a cue often repeats the one before
             if 60 * hours + minutes != minute:

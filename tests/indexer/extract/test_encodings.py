@@ -79,7 +79,13 @@ def test_a_declaration_that_does_not_fit_is_not_believed() -> None:
 @pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
 @pytest.mark.parametrize(
     "text",
-    ["Twelve barges lay at the quay.\r\n", "Паром отходит в полдень.\n", "渡船已经停航。\n", "Η βάρκα έφυγε.\t1911\n"],
+    [
+        "Twelve barges lay at the quay.\r\n",
+        "Паром отходит в полдень.\n",
+        "渡船已经停航。\n",
+        "Η βάρκα έφυγε.\t1911\n",
+        "One line alone. ",
+    ],
 )
 def test_wide_characters_without_a_mark_are_read(codec: str, text: str) -> None:
     assert decoding.decode((text * 3).encode(codec)) == text * 3

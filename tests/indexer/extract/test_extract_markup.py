@@ -165,6 +165,11 @@ The end.
 """
 
 
+def test_items_of_org_and_restructured_text_keep_their_numbers() -> None:
+    assert org_text.parse("1. one\n2) two\n- three\n").text == "1. one\n2) two\n- three"
+    assert rst_text.parse("#. one\n#. two\n\n\n(c) three\n(d) four\n").text == "1. one\n2. two\n(c) three\n(d) four"
+
+
 def test_latex_is_read_as_a_person_reads_it() -> None:
     found = tex_text.parse(TEX)
     assert found.title == "On Reading"

@@ -18,7 +18,7 @@ from tests.indexer.pdf_writing import lines_of, pdf
 Extract = Callable[[bytes, str], Extraction]
 VTT = (
     "WEBVTT\n\nNOTE made by hand\n\nSTYLE\n::cue { color: red }\n\nfirst\n00:01.000 --> 00:04.000 align:start\n"
-    "<v Siv Aas>The <b>ice</b> came\nearly.\n\n01:02:05.500 --> 01:02:09.000\nThe ice went.\n\n"
+    "<v Siv Aas>The <b>ice</b> came\nearly &amp; late.\n\n01:02:05.500 --> 01:02:09.000\nThe ice went.\n\n"
     "01:02:09.000 --> 01:02:10.000\nThe ice went.\n"
 )
 SRT = (
@@ -29,7 +29,7 @@ SRT = (
 
 def test_subtitles_are_read_with_speakers_and_times(extract: Extract) -> None:
     document = extract(VTT.encode(), "a.vtt").document
-    assert document.text == "Siv Aas: The ice came early.\n\nThe ice went."
+    assert document.text == "Siv Aas: The ice came early & late.\n\nThe ice went."
     assert [heading.title for heading in document.headings] == ["0:00:01", "1:02:05"]
     assert extract(SRT.encode(), "a.srt").document.text == "The ice came\n\n1887 was cold."
 

@@ -1,6 +1,7 @@
 """Read comma-separated and tab-separated values. The separator is found, the encoding decoded; see `tables`."""
 
 import csv
+import re
 from collections.abc import Iterator
 from itertools import islice
 
@@ -12,6 +13,8 @@ from longsearch.indexer.extract.wire.protocol import FileText
 
 _SEPARATORS = "\t;,|"
 _ROWS_TRIED = 20
+_SEPARATOR_LINE = re.compile(r"sep=(.)\s*", re.IGNORECASE)
+"""The first line of a file that says its separator to Excel."""
 _MAX_FIELD_CHARACTERS = 1_000_000
 
 
@@ -23,8 +26,10 @@ def read(path: Source) -> FileText:
 def parse(source: str) -> FileText:
     """Return the text of a table."""
     lines = clean_characters(source).split("\n")
-    csv.field_size_limit(_MAX_FIELD_CHARACTERS)
     separator = separator_of(lines)
+    if _SEPARATOR_LINE.fullmatch(lines[0]):
+        lines = lines[1:]
+    csv.field_size_limit(_MAX_FIELD_CHARACTERS)
     try:
         return _read(csv.reader(_with_ends(lines), delimiter=separator))
     except csv.Error:  # a quotation mark that never closes makes one field of the rest of the file
@@ -34,8 +39,8 @@ def parse(source: str) -> FileText:
 def separator_of(lines: list[str]) -> str:
     """Return the separator that splits the first rows into the most fields, and into equally many in most rows."""
     rows = [line for line in islice(lines, _ROWS_TRIED) if line.strip()]
-    if rows and rows[0].lower().startswith("sep=") and len(rows[0]) == 5:
-        return rows[0][4]
+    if rows and (said := _SEPARATOR_LINE.fullmatch(rows[0])):
+        return said[1]
     best, most = ",", 0.0
     for separator in _SEPARATORS:
         try:
@@ -55,5 +60,5 @@ def _with_ends(lines: list[str]) -> Iterator[str]:
 
 def _read(rows: Iterator[list[str]]) -> FileText:
     tables = Tables()
-    tables.add(row for row in rows if not (len(row) == 1 and row[0].lower().startswith("sep=")))
+    tables.add(rows)
     return tables.file_text()
