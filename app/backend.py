@@ -17,7 +17,7 @@ from typing import Any
 
 from longsearch.app.daemon import daemon_control
 from longsearch.app.evidence.user_data import StoredUserData
-from longsearch.app.folders.languages import advice_about
+from longsearch.app.folders.languages import advice_about, note_about_question
 from longsearch.app.folders.listing import indexed_folders
 from longsearch.app.indexing import scans
 from longsearch.app.models import query_vectors as vectors
@@ -113,7 +113,7 @@ class AppBackend:
             if quote_in(query) is not None:
                 return self._numbered(where(query, self._scope(), SHOWN_DOCUMENTS))
             results = search(self._scope(), asked, self._vector).answers_first()
-            return replace(self._numbered(results), soft_tokens=self._think)
+            return self._shown(results)
         except NoIndexError:
             return SearchResults(query, mode, instruction, 0.0, (), "the index is being built")
 
@@ -126,7 +126,7 @@ class AppBackend:
             results = search(self._scope(), asked, self._vector).answers_first()
         except NoIndexError:
             return None
-        return replace(self._numbered(results), soft_tokens=self._think) if results.is_read else None
+        return self._shown(results) if results.is_read else None
 
     def complete(self, typed: str) -> Completion:
         """Return the fields, values and folders that complete a query."""
@@ -270,6 +270,13 @@ class AppBackend:
         return "; ".join(dict.fromkeys(problems))
 
     # ---- the app's ids of documents
+
+    def _shown(self, results: SearchResults) -> SearchResults:
+        """Return the results as the app shows them: with its ids, and a note if the model does not read the query."""
+        by_words = results.mode is SearchMode.WORDS
+        note = "" if by_words else note_about_question(results.query, self._roots_there())
+        note = "; ".join(filter(None, (results.note, note)))
+        return replace(self._numbered(results), soft_tokens=self._think, note=note)
 
     def _numbered(self, results: SearchResults) -> SearchResults:
         hits = tuple(replace(hit, document_id=self._id_of(hit.root, hit.document_id)) for hit in results.hits)

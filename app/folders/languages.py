@@ -1,9 +1,11 @@
 """Says when a folder holds many documents that its model does not read, and what to do about it."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from longsearch.engine.languages.names import name_of
+from longsearch.engine.languages.stop_words import STOP_WORDS, language_of_question
 
 _LEAST_SHARE = 0.2
 _SHOWN = 3
@@ -34,6 +36,16 @@ def advice_about(root: Path, counts: Mapping[str, int]) -> str:
 
     folder = folder_model(root)
     return describe_languages(counts, folder.next_model or folder.model, in_shell(root), has_multilingual())
+
+
+def note_about_question(query: str, roots: Sequence[Path]) -> str:
+    """Return a note if the question is in a language that the model of none of these folders reads; else ""."""
+    from longsearch.app.models.folder_models import folder_model
+
+    code = language_of_question(re.findall(r"\w+", query.casefold()), STOP_WORDS)
+    if not code or any(folder_model(root).model != "bundled" for root in roots):
+        return ""
+    return f"a question in {name_of(code)}: the model for English reads little of its meaning, its words are looked up"
 
 
 def has_multilingual() -> bool:

@@ -138,7 +138,7 @@ async def test_a_day_in_the_life(daemon: Daemon, home: Path, papers: Path) -> No
 
         await pilot.press("v")
         view = pilot.app.screen.query_one(PageView)
-        await until(pilot, lambda: view.display and "▀" in seen(pilot))
+        await until(pilot, lambda: view.picture is not None and bool(view.picture.lines))
         assert "p. 1 of 3" in seen(pilot)
         await pilot.press("v")
         await until(pilot, lambda: "the coolant was lost within the hour" in seen(pilot))

@@ -13,9 +13,16 @@ from longsearch.app.cli import main
 from longsearch.app.daemon import daemon_control
 from longsearch.app.daemon.daemon import Daemon
 from longsearch.app.folders.indexes import known_roots
-from longsearch.app.folders.languages import describe_languages
+from longsearch.app.folders.languages import describe_languages, note_about_question
+from longsearch.app.models import folder_models
 from longsearch.app.models.encoders import resolved
-from longsearch.app.models.folder_models import choose_model, describe_change, folder_model, follow_settings
+from longsearch.app.models.folder_models import (
+    FolderModel,
+    choose_model,
+    describe_change,
+    folder_model,
+    follow_settings,
+)
 from longsearch.app.models.resident import ResidentModel
 from longsearch.app.models.turns import TURN_S, Models
 from longsearch.app.paths import choice_path, index_path, index_paths
@@ -296,3 +303,15 @@ def test_status_says_which_model_reads_a_folder(
     assert main(["status", "--json", str(root)]) == 0
     said = json.loads(capsys.readouterr().out)
     assert (said["languages"], said["model"], said["next_model"]) == ({"de": 1}, models[1], None)
+
+
+def test_a_question_in_a_language_that_no_model_of_the_folders_reads_is_noted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    models = {"a": "bundled", "b": "bundled"}
+    monkeypatch.setattr(folder_models, "folder_model", lambda root: FolderModel(models[root.name], is_own=False))
+    roots = [tmp_path / "a", tmp_path / "b"]
+    assert "German" in note_about_question("warum ist das Ventil nicht zu", roots)
+    assert note_about_question("why did the valve fail", roots) == note_about_question("die casting", roots) == ""
+    models["b"] = "multilingual"
+    assert note_about_question("warum ist das Ventil nicht zu", roots) == ""

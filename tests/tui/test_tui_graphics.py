@@ -1,6 +1,7 @@
 """Pictures in a terminal: what it is asked, what is understood, and that what it gets is the page."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from longsearch.app.settings import kinds
 from longsearch.engine.page_image import Highlight, HighlightBoxes, PageImage, PageQuestion
-from longsearch.tui.graphics.encoders import block_lines, iterm2, kitty, png, sixel
+from longsearch.tui.graphics.encoders import braille_lines, iterm2, kitty, png, sixel
 from longsearch.tui.graphics.picture import Colours, View, Wish, canvas_of, make_picture
 from longsearch.tui.graphics.terminal import (
     AUTO,
@@ -116,18 +117,21 @@ def test_sixel_keeps_its_own_colours_exactly(height: int, width: int, seed: int)
     assert np.array_equal(from_sixel(sixel(pixels)), pixels)
 
 
-def test_half_blocks_show_two_pixels_in_a_cell() -> None:
-    pixels = some_pixels(4, 5)
-    pixels[0:2, 1:4] = 255
-    lines = block_lines(pixels)
-    assert [line.cell_length for line in lines] == [5, 5]
-    assert [segment.text for segment in lines[0]] == ["▀", "▀▀▀", "▀"]
+@given(st.integers(1, 4), st.integers(1, 6), st.integers(0, 1_000))
+def test_dark_pixels_are_dots_of_braille_on_the_lightest_colour(rows: int, columns: int, seed: int) -> None:
+    is_dark = np.random.default_rng(seed).random((4 * rows, 2 * columns)) < 0.4
+    pixels = np.where(is_dark[..., None], np.uint8(20), np.uint8(240)).repeat(3, axis=2)
+    lines = braille_lines(pixels)
+    assert [line.cell_length for line in lines] == [columns] * rows
+    places = ((0, 0), (1, 0), (2, 0), (0, 1), (1, 1), (2, 1), (3, 0), (3, 1))  # of the dots 1 to 8, as in Unicode
     for row, line in enumerate(lines):
-        cells = [segment.style for segment in line for _ in segment.text]
-        upper = [tuple(style.color.triplet) for style in cells]  # type: ignore[union-attr, arg-type]
-        lower = [tuple(style.bgcolor.triplet) for style in cells]  # type: ignore[union-attr, arg-type]
-        assert upper == [tuple(pixel) for pixel in pixels[2 * row].tolist()]
-        assert lower == [tuple(pixel) for pixel in pixels[2 * row + 1].tolist()]
+        cells = [(letter, segment.style) for segment in line for letter in segment.text]
+        for column, (letter, style) in enumerate(cells):
+            dark = [is_dark[4 * row + y, 2 * column + x] for y, x in places]
+            dots = 0 if all(dark) else sum(1 << at for at, is_dot in enumerate(dark) if is_dot)
+            assert letter == (chr(0x2800 + dots) if dots else " ")
+            assert style and style.bgcolor and style.bgcolor.triplet == ((20,) * 3 if all(dark) else (240,) * 3)
+            assert style.color and style.color.triplet == ((120,) * 3 if not any(dark) else (10,) * 3)
 
 
 def page_of_two_colours() -> PageImage:
@@ -175,4 +179,4 @@ def test_after_a_jump_the_excerpt_is_a_quarter_below_the_top() -> None:
     image = page_of_two_colours()
     wish = Wish(PageQuestion("", 1, 20, None), 20, 8, None, (0, 0, 0))
     assert make_picture(wish, lambda _: image, Graphics(GraphicsProtocol.KITTY, 1, 1)).view.top == 9 - 8 // 4
-    assert make_picture(wish, lambda _: image, BLOCKS).view.top == 9 - 16 // 4
+    assert make_picture(replace(wish, columns=10, rows=4), lambda _: image, BLOCKS).view.top == 9 - 16 // 4

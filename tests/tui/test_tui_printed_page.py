@@ -33,6 +33,11 @@ def asked(backend: FakeBackend) -> list[PageQuestion]:
     return [call[1] for call in backend.called("page_image")]  # type: ignore[misc]
 
 
+def has_dots(text: str) -> bool:
+    """Return whether a page is drawn: by dots of braille."""
+    return any("\u2801" <= letter <= "\u28ff" for letter in text)
+
+
 async def press(pilot: Pilot[Any], *keys: str) -> None:
     for key in keys:
         await pilot.press(key)
@@ -53,7 +58,7 @@ async def test_v_shows_the_passages_page_as_printed_and_v_shows_the_text_again()
             document.text[passage.start : passage.stop],
             document.text[slice(*passage.excerpt)] if passage.excerpt else "",
         ]
-        assert "▀▀▀▀" in screen_text(pilot.app)
+        assert has_dots(screen_text(pilot.app))
         assert heading(pilot).startswith("p. 12 of 40 · passage 2 of 5")
         await press(pilot, "v")
         assert pilot.app.focused is preview(pilot) and not page_view(pilot).display
@@ -135,7 +140,7 @@ async def test_a_page_that_cannot_be_drawn_costs_a_message_and_the_next_page_is_
         await press(pilot, "enter", "v")
         assert "page 12 cannot be drawn" in screen_text(pilot.app) and "\x1b" not in screen_text(pilot.app)
         await press(pilot, "pagedown")
-        assert "▀▀▀▀" in screen_text(pilot.app)
+        assert has_dots(screen_text(pilot.app))
 
 
 async def test_a_passage_that_is_not_found_on_its_page_is_said() -> None:

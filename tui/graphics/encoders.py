@@ -1,4 +1,4 @@
-"""Writes pixels for a terminal: as half blocks, or as escape sequences of Kitty, iTerm2 or Sixel.
+"""Writes pixels for a terminal: as dots of braille, or as escape sequences of Kitty, iTerm2 or Sixel.
 
 Each sequence draws at the cursor. Pure; numpy is loaded when this is imported. Source for Sixel: VT330/VT340 Programmer
 Reference Manual, volume 2, chapter 14.
@@ -111,19 +111,41 @@ def _run_lengths(bits: "NDArray[np.uint8]") -> str:
     return "".join(runs)
 
 
-def block_lines(pixels: "Pixels") -> list[Strip]:
-    """Return a line of cells for every two rows of pixels."""
-    rows = pixels.tolist()
-    return [_line(upper, lower) for upper, lower in zip(rows[::2], rows[1::2], strict=True)]
+_DOTS = np.array([[1, 8], [2, 16], [4, 32], [64, 128]], np.uint8)
+"""The bit of each dot of a braille letter (Unicode 16.0, block U+2800): four rows of two."""
+_BRAILLE = 0x2800
+_LIGHT = np.array([0.299, 0.587, 0.114], np.float32)  # luma, ITU-R BT.601
+_LEAST_CONTRAST = 40.0
+"""Of 255: a cell whose pixels differ by less has no ink, else paper would be full of dots."""
 
 
-def _line(upper: list[list[int]], lower: list[list[int]]) -> Strip:
+def braille_lines(pixels: "Pixels") -> list[Strip]:
+    """Return a line of cells for every four rows of pixels, two pixels wide each: dark ones are dots on light ground.
+
+    A cell has two colours: its lightest pixel's, and its darkest one's at half its light, for dots are small.
+    """
+    height, width, _ = pixels.shape
+    cells = pixels.reshape(height // 4, 4, width // 2, 2, 3).swapaxes(1, 2)  # (row, column, 4, 2, 3)
+    light = cells.astype(np.float32) @ _LIGHT
+    darkest, lightest = light.min(axis=(2, 3)), light.max(axis=(2, 3))
+    has_ink = (lightest - darkest >= _LEAST_CONTRAST)[..., None, None]
+    letters = ((has_ink & (light < ((darkest + lightest) / 2)[..., None, None])) * _DOTS).sum(axis=(2, 3))
+    flat, order = cells.reshape(*letters.shape, 8, 3), light.reshape(*letters.shape, 8)
+    ink, ground = (
+        np.take_along_axis(flat, at[..., None, None], axis=2)[..., 0, :]
+        for at in (order.argmin(axis=2), order.argmax(axis=2))
+    )
+    return [_line(*rows) for rows in zip(letters.tolist(), (ink // 2).tolist(), ground.tolist(), strict=True)]
+
+
+def _line(letters: list[int], ink: list[list[int]], ground: list[list[int]]) -> Strip:
     segments: list[Segment] = []
-    pairs = list(zip(upper, lower, strict=True))
+    cells = list(zip(ink, ground, strict=True))
     start = 0
-    for index in range(1, len(pairs) + 1):
-        if index == len(pairs) or pairs[index] != pairs[start]:
-            above, below = (Color.from_rgb(*colour) for colour in pairs[start])
-            segments.append(Segment("▀" * (index - start), Style(color=above, bgcolor=below)))
+    for index in range(1, len(cells) + 1):
+        if index == len(cells) or cells[index] != cells[start]:
+            dots, paper = (Color.from_rgb(*colour) for colour in cells[start])
+            text = "".join(chr(_BRAILLE + letter) if letter else " " for letter in letters[start:index])
+            segments.append(Segment(text, Style(color=dots, bgcolor=paper)))
             start = index
-    return Strip(segments, len(pairs))
+    return Strip(segments, len(cells))

@@ -11,7 +11,7 @@ import numpy as np
 from textual.strip import Strip
 
 from longsearch.engine.page_image import Highlight, PageImage, PageQuestion
-from longsearch.tui.graphics.encoders import block_lines, iterm2, kitty, sixel
+from longsearch.tui.graphics.encoders import braille_lines, iterm2, kitty, sixel
 from longsearch.tui.graphics.terminal import Graphics, GraphicsProtocol
 
 if TYPE_CHECKING:
@@ -50,9 +50,9 @@ class Picture:
     image: PageImage
     view: View
     sequence: str
-    """The escape sequence that draws it at the cursor; "" for half blocks."""
+    """The escape sequence that draws it at the cursor; "" for dots of braille."""
     lines: tuple[Strip, ...]
-    """Half blocks, or ()."""
+    """Dots of braille, or ()."""
 
     @property
     def is_found(self) -> bool:
@@ -75,7 +75,7 @@ def make_picture(wish: Wish, draw: Draw, graphics: Graphics) -> Picture:
         sequence = iterm2(pixels, wish.columns, wish.rows)
     elif graphics.protocol is GraphicsProtocol.SIXEL:
         sequence = sixel(pixels)
-    lines = tuple(block_lines(pixels)) if graphics.protocol is GraphicsProtocol.BLOCKS else ()
+    lines = tuple(braille_lines(pixels)) if graphics.protocol is GraphicsProtocol.BLOCKS else ()
     return Picture(wish, image, view, sequence, lines)
 
 

@@ -21,7 +21,7 @@ class GraphicsProtocol(StrEnum):
     ITERM2 = "iterm2"
     SIXEL = "sixel"
     BLOCKS = "blocks"
-    """Half blocks in two colours: in every terminal, but too coarse to read letters."""
+    """Dots of braille in two colours: in every terminal. Letters can be read once the page is enlarged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +29,10 @@ class Graphics:
     """How pictures are drawn in this terminal."""
 
     protocol: GraphicsProtocol = GraphicsProtocol.BLOCKS
-    cell_width: int = 1
-    """Pixels of a cell; 1 for half blocks."""
-    cell_height: int = 2
-    """Pixels of a cell; 2 for half blocks."""
+    cell_width: int = 2
+    """Pixels of a cell; 2 for braille."""
+    cell_height: int = 4
+    """Pixels of a cell; 4 for braille."""
 
 
 BLOCKS = Graphics()

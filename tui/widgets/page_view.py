@@ -1,4 +1,4 @@
-"""Shows a page as it is printed, over the text: in the terminal's graphics, or in half blocks.
+"""Shows a page as it is printed, over the text: in the terminal's graphics, or in dots of braille.
 
 Pages are drawn in a thread; the last one stays until the next is there. Knows no document: `TextPane` says which page,
 and which texts on it are lit.
@@ -25,7 +25,7 @@ from longsearch.tui.painting import PaintsLines
 if TYPE_CHECKING:
     from longsearch.tui.graphics.picture import Draw, Picture, Wish
 
-ZOOMS = (0.0, 1.0, 1.25, 1.5, 2.0, 3.0)
+ZOOMS = (0.0, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0)
 """Widths of the page, in widths of the pane; 0 shows the whole page."""
 WIDTH_OF_PANE = ZOOMS.index(1.0)
 KEPT_PAGES = 4
