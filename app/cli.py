@@ -80,6 +80,8 @@ COMMANDS = (
     "saved",
     "news",
     "restore",
+    "export",
+    "import",
     "check",
     "folders",
     "move",
@@ -95,12 +97,15 @@ COMMANDS = (
     "mcp",
     "skill",
     "serve",
+    "uninstall",
     "demo",
     "open-hit",
 )
 """The commands, in the order of `longsearch --help`. Each is a module of `app.commands`."""
 _TELL_MISTAKES_THEMSELVES = frozenset({"open", "index", "config", "doctor", "completion"})
 """Commands that say by themselves what is wrong with the config file, or do not need it."""
+_MODULES = {"open-hit": "open_hit", "import": "import_"}
+"""Modules whose names are not those of their commands."""
 _ALIASES = {"like": "similar"}
 """Older names of commands. They still work, but `--help` does not list them."""
 
@@ -260,7 +265,7 @@ def build_parser(names: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"longsearch {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     for name in names:
-        command = cast(Command, import_module(f"longsearch.app.commands.{name.replace('-', '_')}"))
+        command = cast(Command, import_module(f"longsearch.app.commands.{_MODULES.get(name, name)}"))
         sentence = f"{command.HELP[0].upper()}{command.HELP[1:]}."
         added = commands.add_parser(name, help=command.HELP, description=sentence)
         added.set_defaults(run=command.run)

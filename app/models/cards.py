@@ -22,5 +22,5 @@ def tell_once() -> None:
     """Print `advice`, if there is any, on stderr: at the first start, and never again."""
     told = data_folder() / "told-of-card"
     if (said := advice()) and not told.exists():
-        told.touch()
+        told.touch(0o600)
         print(f"longsearch: {said}", file=sys.stderr)

@@ -36,7 +36,7 @@ class UserFile:
     def __init__(self, name: str, check: Callable[[dict[str, Any]], object] = lambda _: None) -> None:
         """`check` raises if the object does not hold what the file is for."""
         self.path = data_folder() / name
-        self._check = check
+        self.check = check
 
     def read(self) -> dict[str, Any]:
         """Return the object; {} if there is no file. Raises LongsearchError for a file that cannot be read."""
@@ -56,7 +56,7 @@ class UserFile:
         checksum = known.pop(_CHECKSUM, None)  # versions of an older longsearch have none
         if checksum not in (None, _checksum(known)):
             raise ValueError("its checksum does not fit")
-        self._check(known)
+        self.check(known)
         return dict(known)
 
     @contextmanager
@@ -84,7 +84,7 @@ class UserFile:
         try:
             known = json.loads(path.read_bytes())
             known.pop(_CHECKSUM, None)  # a person may have mended it by hand
-            self._check(known)
+            self.check(known)
         except (OSError, *_MALFORMED) as error:
             raise LongsearchError(f"{path} cannot be read", "take another version: longsearch restore") from error
         with self._locked():

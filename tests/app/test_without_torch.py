@@ -59,7 +59,7 @@ def test_a_command_that_needs_torch_says_how_to_install_it() -> None:
 
 
 def test_a_card_that_nobody_uses_is_told_once(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(cards.shutil, "which", lambda _: "/usr/bin/nvidia-smi")
     cards.tell_once()
