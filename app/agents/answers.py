@@ -151,6 +151,7 @@ def from_folder(folder: Folder, daemon: Json | None) -> Json:
         "name": printable(folder.name),
         "path": printable(folder.root),
         "documents": folder.n_documents,
+        **({"about": printable(folder.about)} if folder.about else {}),
         "away": printable(folder.away),
         "problem": printable(folder.problem),
         "watched": daemon_control.root_in(daemon, Path(folder.root)) is not None,

@@ -22,6 +22,7 @@ _ACTIONS = {
     "list": "list the indexed folders (the same as `longsearch folders`)",
     "add": "index a folder in the background, from now on",
     "rename": "give a folder another name for folder:NAME",
+    "describe": "say in a sentence or two what a folder holds, for programs and agents that find its documents",
     "move": "tell where the files of a folder lie now; nothing is read again",
     "export": "write the index of a folder into one file, for another computer",
     "import": "let an exported file be the index of a folder; nothing is read again",
@@ -38,6 +39,8 @@ def add_options(parser: ArgumentParser) -> None:
     added["add"].add_argument("--name", default="", metavar="NAME", help="its name (default: that of the folder)")
     added["rename"].add_argument("folder", help="the name or the path of an indexed folder")
     added["rename"].add_argument("name", help="its new name; no two folders have the same")
+    added["describe"].add_argument("folder", help="the name or the path of an indexed folder")
+    added["describe"].add_argument("text", nargs="?", help='a sentence or two; "" drops it; without it, print it')
     added["move"].add_argument("folder", help="the name or the old path of an indexed folder")
     added["move"].add_argument("to", metavar="new", help="the folder that has its files now")
     added["export"].add_argument("folder", help="the name or the path of an indexed folder")
@@ -60,6 +63,8 @@ def run(options: Namespace) -> int:
             return _add(options.folder, options.name)
         case "rename":
             return _rename(options.folder, options.name)
+        case "describe":
+            return _describe(options.folder, options.text)
         case "move":
             return _move(options.folder, options.to)
         case "export":
@@ -97,6 +102,7 @@ def _row(folder: "Folder") -> dict[str, Any]:
         "name": folder.name,
         "path": folder.root,
         "documents": folder.n_documents,
+        "about": folder.about,
         "model": _model_of(Path(folder.root), fingerprint),
         "fingerprint": fingerprint,
         "bytes": n_bytes(Path(folder.root)) if folder.root else 0,
@@ -130,6 +136,7 @@ def _line(row: dict[str, Any]) -> str:
     if row["indexed_at"] is not None:
         facts.append(f"indexed {duration(max(time.time() - row['indexed_at'], 0))} ago")
     lines = [f"{printable(row['name'])}  {printable(shown_path(row['path']))}", f"    {printable(', '.join(facts))}"]
+    lines += [f"    {printable(row['about'])}"] if row["about"] else []
     lines += [f"    away: {printable(row['away'])}"] if row["away"] else []
     lines += [f"    cannot be searched: {printable(row['problem'])}"] if row["problem"] else []
     return "\n".join(lines)
@@ -168,6 +175,16 @@ def _rename(text: str, name: str) -> int:
     folder = find_folder(text, folders)
     called = rename(Path(folder.root), name, [other.name for other in folders if other is not folder])
     print(f"{printable(folder.name)} is now called {printable(called)}")
+    return 0
+
+
+def _describe(text: str, about: str | None) -> int:
+    from longsearch.app.folders.listing import find_folder, indexed_folders
+    from longsearch.app.folders.names import describe
+
+    folder = find_folder(text, indexed_folders())
+    kept = folder.about if about is None else describe(Path(folder.root), about)
+    print(f"{printable(folder.name)}: {printable(kept) or 'nothing is said of it'}")
     return 0
 
 

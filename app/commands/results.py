@@ -60,6 +60,9 @@ def report(results: "SearchResults", as_json: bool, explain: bool = False, n_ans
 
 def to_json(results: "SearchResults", explain: bool = False, n_answers: int = _N_ANSWERS) -> dict[str, Any]:
     """Return the results as the JSON object that the documentation describes."""
+    from longsearch.app.folders.names import descriptions
+
+    about = descriptions()
     asked = {"like": results.similar_to} if results.similar_to else {"query": results.query}
     return {
         **asked,
@@ -77,7 +80,10 @@ def to_json(results: "SearchResults", explain: bool = False, n_answers: int = _N
         ],
         "verdict": results.verdict,
         "answers": [_answer_to_json(answer) for answer in results.answers(n_answers)],
-        "results": [_hit_to_json(hit) | _reason_to_json(hit, explain) for hit in results.hits],
+        "results": [
+            _hit_to_json(hit) | {"folder_about": about.get(hit.root)} | _reason_to_json(hit, explain)
+            for hit in results.hits
+        ],
     }
 
 

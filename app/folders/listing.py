@@ -10,7 +10,7 @@ from filelock import FileLock, Timeout
 
 from longsearch.app.folders import relocating
 from longsearch.app.folders.indexes import root_of
-from longsearch.app.folders.names import named_roots, names_of
+from longsearch.app.folders.names import descriptions, named_roots, names_of
 from longsearch.app.folders.presence import reasons_away
 from longsearch.app.paths import expanded, index_path, index_paths
 from longsearch.app.settings.reading import current
@@ -53,7 +53,7 @@ def indexed_folders() -> list[Folder]:
             else:
                 nameless.append(Folder(path.stem, "", problem=problem))
     roots = [*read, *problems]
-    names = names_of(roots)
+    names, about = names_of(roots), descriptions()
     away = reasons_away(roots, {root for root, index in read.items() if index.was_drive})
     found = [
         Folder(
@@ -62,6 +62,7 @@ def indexed_folders() -> list[Folder]:
             read[root].n_documents if root in read else 0,
             away[root],
             problems.get(root, ""),
+            about.get(os.fspath(root), ""),
         )
         for root in roots
     ]

@@ -7,8 +7,9 @@ other folders come and go, so all names are kept in a file in the data folder. K
 import contextlib
 import os
 import unicodedata
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from filelock import FileLock
@@ -16,10 +17,12 @@ from filelock import FileLock
 from longsearch.app.paths import data_folder, index_path
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.json_files import load_object, replace_object
-from longsearch.engine.printable import printable
+from longsearch.engine.printable import condensed, printable
 from longsearch.engine.query_language.file_filter import folded
 
 MAX_CHARACTERS = 64
+MAX_ABOUT = 500
+"""Characters that a person may say of a folder."""
 _QUOTES = str.maketrans(dict.fromkeys("“”„«»", '"'))  # all begin and end a phrase in the query language
 
 
@@ -85,6 +88,26 @@ def check_name(name: str, taken: Iterable[str]) -> str:
     return kept
 
 
+def describe(root: Path, text: str) -> str:
+    """Keep a sentence or two about a folder, in place of what was said before; "" drops it. Returns what is kept.
+
+    Raises LongsearchError if it is too long.
+    """
+    kept = condensed(printable(text))
+    if len(kept) > MAX_ABOUT:
+        raise LongsearchError(f"{len(kept)} characters are too many", f"say it in {MAX_ABOUT}: a sentence or two")
+    names_of([root])
+    with _lock():
+        replace_object(names_path(), {"names": _load(), "about": {**descriptions(), os.fspath(root): kept}})
+    return kept
+
+
+def descriptions() -> dict[str, str]:
+    """Return what the person says of each folder, by its path."""
+    kept: Any = load_object(names_path()).get("about")
+    return {root: text for root, text in kept.items() if isinstance(text, str)} if isinstance(kept, dict) else {}
+
+
 def drop_name(root: Path) -> str:
     """Free the name of a folder, and return it; "" if it had none."""
     with _lock():
@@ -99,8 +122,9 @@ def move(old: Path, new: Path) -> None:
     with _lock():
         known = _load()
         if name := known.pop(os.fspath(old), ""):
+            about = descriptions().get(os.fspath(old), "")
             known[os.fspath(new)] = name
-            _save(known)
+            _save(known, {os.fspath(new): about})
 
 
 def _clean(part: str) -> str:
@@ -118,5 +142,7 @@ def _load() -> dict[str, str]:
     return {root: name for root, name in kept.items() if isinstance(name, str)} if isinstance(kept, dict) else {}
 
 
-def _save(names: dict[str, str]) -> None:
-    replace_object(names_path(), {"names": names})
+def _save(names: dict[str, str], also_about: Mapping[str, str] = MappingProxyType({})) -> None:
+    """Write the names, and what is said of the folders that still have one."""
+    about = {root: text for root, text in {**descriptions(), **also_about}.items() if root in names and text}
+    replace_object(names_path(), {"names": names, "about": about} if about else {"names": names})

@@ -250,6 +250,8 @@ class Folder:
     """Why the folder cannot be reached, or "". Its documents are found all the same, but cannot be opened."""
     problem: str = ""
     """Why its index cannot be read, so that its documents are not found, or ""."""
+    about: str = ""
+    """What the person says of it, on one line, or ""."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -423,3 +423,19 @@ def test_the_status_outside_any_folder_is_that_of_all(
     out = capsys.readouterr().out
     assert "away: its drive is not mounted\n" in out
     assert f"work/papers  {three[1]}\n" in out
+
+
+def test_what_a_person_says_of_a_folder_is_in_the_json_of_its_hits_and_goes_with_it(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_folder(home / "notes", {"tides.md": "The tide follows the moon."})
+    assert main(["folders", "describe", "notes", "Notes of  my\x1b courses."]) == 0
+    assert main(["search", "tide", str(home / "notes"), "--mode", "words", "--json"]) == 0
+    out = capsys.readouterr().out.partition("\n")[2]
+    assert json.loads(out)["results"][0]["folder_about"].startswith("Notes of my")
+    assert main(["folders", "rename", "notes", "mine"]) == 0
+    assert main(["folders", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out.partition("\n")[2])["folders"][0]["about"].startswith("Notes of my")
+    assert main(["folders", "describe", "mine", "x" * 501]) == 3
+    assert main(["folders", "describe", "mine", ""]) == 0
+    assert capsys.readouterr().out == "mine: nothing is said of it\n"
