@@ -2,7 +2,8 @@
 
 A word is cut where the index knows the parts. With this nDCG@10 by words rises from 65.4 to 67.3 (+1.9 ± .9) on 600
 German questions (OMoS-QA). On 400 Norwegian and 400 Swedish ones it changes by less than the interval (91.1 to 91.4 and
-81.2 to 80.8). It costs 7 to 9 ms of processor time a query.
+81.2 to 80.8). To look around five stems among 150,000 terms takes 3 ms of processor time, and 3 ms more at the first
+query of an index that has changed.
 """
 
 import math

@@ -5,9 +5,11 @@ which passages to look, and the words of these passages are compared whole.
 """
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import apsw
 import numpy as np
@@ -20,8 +22,13 @@ from longsearch.engine.store import keywords, texts
 from longsearch.engine.store.documents import bindable
 from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.segments.files import Arrays, Segments
+from longsearch.engine.store.segments.filter_cache import FilesVersion, kept
 from longsearch.engine.store.segments.word_parts import n_holding
 
+Tails = NDArray[np.uint64]
+"""(n,): the last eight bytes of terms, as numbers."""
+_TAIL_BYTES = 8
+_MARK = MADE.encode()
 _VOCABULARY = "CREATE VIRTUAL TABLE IF NOT EXISTS temp.word_counts USING fts5vocab(main, words, row)"
 _SHORTEST = 3  # letters of a term
 _N_TERMS = 16
@@ -87,19 +94,14 @@ def _terms_like(segments: Segments, pieces: Sequence[str]) -> Iterator[tuple[int
 def terms_around(segments: Segments, parts: Sequence[str]) -> dict[str, dict[str, int]]:
     """For each of these stems the longer ones that begin or end with it, with the passages that hold each."""
     found: dict[str, Counter[str]] = {part: Counter() for part in parts}
-    mark = MADE.encode()
-    for known in _whole_dictionaries(segments):
-        whole, ends, counts = known.whole.tobytes(), known.ends, known.counts
+    for known, tails in _whole_dictionaries(segments):
         for part in parts:
-            own = part.encode()
-            places = np.array([match.start() for match in re.finditer(re.escape(own), whole)], np.int64)
-            numbers = np.searchsorted(ends, places, "right") - 1
-            begins = ends[numbers] == places
-            is_end = ends[numbers + 1] == places + len(own) + len(mark)
-            for number in np.unique(numbers[begins | is_end]).tolist():
+            own, made = part.encode(), part.encode() + _MARK
+            for number in sorted({*known.beginning_with(own), *_ending_with(own, tails)}):
                 term = known.term(number)
-                if term.endswith(mark) and len(term) > len(own) + len(mark):
-                    found[part][term.removesuffix(mark).decode()] += int(counts[number])
+                is_longer = term.endswith(_MARK) and len(term) > len(made)
+                if is_longer and (term.startswith(own) or term.endswith(made)):
+                    found[part][term.removesuffix(_MARK).decode()] += int(known.counts[number])
     return {part: dict(terms) for part, terms in found.items()}
 
 
@@ -117,13 +119,28 @@ def counts_of(segments: Segments, stems: Sequence[str]) -> dict[str, int]:
     return dict(found)
 
 
-def _whole_dictionaries(segments: Segments) -> Iterator["_Dictionary"]:
-    """Yield all terms of each segment, or of FTS5 in an index without segments."""
+def _whole_dictionaries(segments: Segments) -> Iterator[tuple["_Dictionary", Tails]]:
+    """Yield all terms of each segment, or of FTS5 in an index without segments, and their last letters.
+
+    To make these takes as long as to look for one stem in all letters, so they are kept for a version of the index.
+    """
     opened = segments.opened(Kind.WORDS)
+    version = segments.db.execute("SELECT value FROM meta WHERE key = 'files_version'").get
+    index = FilesVersion(segments.db.filename, b"", int(version))
     for arrays, _ in opened or ():
-        yield _Dictionary(arrays["terms"], arrays["term_ends"].astype(np.int64), np.diff(arrays["posting_ends"]))
+        ends, counts = arrays["term_ends"].astype(np.int64), np.diff(arrays["posting_ends"])
+        known = _Dictionary(arrays["terms"], ends, counts)
+        yield known, kept(index, arrays.path, known.tails)
     if opened is None and keywords.totals(segments.db)[0] <= _MOST_SCANNED:
-        yield _of_fts5(segments.db, 1 << 16, 1)
+        known = kept(index, "terms", partial(_of_fts5, segments.db, 1 << 16, 1))
+        yield known, kept(index, "tails", known.tails)
+
+
+def _ending_with(part: bytes, tails: Tails) -> list[int]:
+    """The numbers of the terms whose last letters these may be: a stem of more than eight bytes is compared in part."""
+    last = part[-_TAIL_BYTES:]
+    mask = np.uint64((1 << 8 * len(last)) - 1)
+    return np.flatnonzero((tails & mask) == np.uint64(int.from_bytes(last))).tolist()
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +156,19 @@ class _Dictionary:
     def term(self, number: int) -> bytes:
         """The bytes of a term."""
         return self.whole[self.ends[number] : self.ends[number + 1]].tobytes()
+
+    def beginning_with(self, part: bytes) -> range:
+        """The numbers of the terms that begin so; they are in the order of their bytes."""
+        numbers = range(len(self.counts))
+        first = bisect_left(numbers, part, key=self.term)
+        return range(first, bisect_left(numbers, part + b"\xff", first, key=self.term))  # UTF-8 has no such byte
+
+    def tails(self) -> Tails:
+        """The last letters of each term before its mark; of a shorter one also those of the term before it."""
+        padded = np.concatenate((np.zeros(_TAIL_BYTES, np.uint8), self.whole, np.zeros(_TAIL_BYTES, np.uint8)))
+        stops = np.maximum(self.ends[1:] - len(_MARK), 0)
+        own = np.lib.stride_tricks.sliding_window_view(padded, _TAIL_BYTES)[stops]
+        return own.view(">u8").ravel().astype(np.uint64)
 
     def letters(self) -> Letters:
         """The letters of all terms, without the mark of those that were stemmed before FTS5."""

@@ -1,8 +1,14 @@
 """Search by words finds the parts of compounds, in the languages that write them as one word."""
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from longsearch.engine.languages.analysis import MADE
 from longsearch.engine.languages.compounds import cuts, rests
+from longsearch.engine.store import dictionary
+from longsearch.engine.store.dictionary import _Dictionary
 from longsearch.engine.store.segments import upkeep
 from longsearch.engine.store.store import Store
 from longsearch.engine.types.results import SearchMode, SearchResults
@@ -96,3 +102,22 @@ def test_a_word_is_cut_where_linking_letters_may_stand() -> None:
     assert ("kosten", "kost", "abrechn") in set(cuts("kostenabrechnung", "de"))
     assert rests("betriebskostenabrechn", "betriebskost", "de") >= {"abrechn"}
     assert rests("hunde", "hund", "de") == set()
+
+
+_SYLLABLES = st.lists(st.sampled_from(["a", "ab", "kost", "miet", "vertrag", "über", "ß"]), max_size=4).map("".join)
+
+
+@given(st.sets(st.tuples(_SYLLABLES, st.sampled_from(["", MADE]))), st.lists(_SYLLABLES.filter(bool), unique=True))
+def test_terms_around_a_stem_are_all_that_begin_or_end_with_it(made: set[tuple[str, str]], parts: list[str]) -> None:
+    terms = sorted(word + mark for word, mark in made if word)
+    packed = [term.encode() for term in sorted(terms, key=str.encode)]
+    ends = np.cumsum([0, *map(len, packed)])
+    known = _Dictionary(np.frombuffer(b"".join(packed), np.uint8), ends, np.arange(len(packed)) + 1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dictionary, "_whole_dictionaries", lambda _: [(known, known.tails())])
+        found = dictionary.terms_around(None, parts)  # type: ignore[arg-type]
+    words = {term.decode().removesuffix(MADE): n for n, term in enumerate(packed, 1) if term.decode().endswith(MADE)}
+    assert found == {
+        part: {word: n for word, n in words.items() if word != part and (word.startswith(part) or word.endswith(part))}
+        for part in parts
+    }
