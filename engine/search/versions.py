@@ -1,7 +1,8 @@
 """Folds documents that say nearly the same into one hit, so that other answers are seen: the versions of a lease.
 
 Two documents are versions if their best passages say nearly the same, and so do their beginnings; if they have about
-as many passages; and if their vectors are near, where they have some. Hits are compared, never the whole index.
+as many passages; and if their vectors are near, where they have some. What answers the query much worse is none: a word
+that was asked for tells the two apart. Hits are compared, never the whole index.
 """
 
 import os
@@ -25,6 +26,7 @@ _LEAST_WORDS = 12  # shorter notes are alike by chance
 _BEGINNING = 8_192  # characters
 _AS_LONG = 0.75  # the shorter of two versions has at least this share of the longer one's passages
 _NEAR = 0.95  # the cosine of two versions
+_AS_GOOD = 0.9  # of the better one's score: asked for AVChapterStart, AVChapterEnd stood in its place
 _MOST_TIMES = 9  # as many hits as are wanted are compared at most
 _MOST_KEPT = 512  # of 11 kB each
 _beginnings: dict[tuple[FilesVersion, int], Shingles] = {}
@@ -108,7 +110,8 @@ def _versions(hits: Sequence[DocumentHit], index_of: IndexOf) -> Iterator[list[D
         yield list(hits)
     while left:
         first = left[0]
-        own = [one for one in left if one is first or one.is_version_of(first)]
+        least = _AS_GOOD * first.hit.score
+        own = [one for one in left if one is first or (one.hit.score >= least and one.is_version_of(first))]
         left = [one for one in left if one not in own]
         yield [one.hit for one in own]
 

@@ -56,6 +56,13 @@ def test_versions_are_one_row_so_that_other_answers_are_seen(store: Store) -> No
     assert all(not hit.versions for hit in found(store, fold=False).hits)
 
 
+def test_a_word_that_was_asked_for_tells_versions_apart(store: Store) -> None:
+    for number in (1, 2, 3):
+        put(store, f"lease_v{number}.md", LEASE.format(400 + number))
+    results = found(store, query="the rent is 401 pounds a month")
+    assert rows(results) == [("lease_v1.md", []), ("lease_v3.md", ["lease_v2.md"])]
+
+
 def test_what_stands_after_many_versions_is_found_and_nothing_is_fetched_twice(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
