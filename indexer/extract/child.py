@@ -12,7 +12,7 @@ from typing import BinaryIO, TypeVar
 
 from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.dispatch import read_text
-from longsearch.indexer.extract.formats import Format
+from longsearch.indexer.extract.formats import HOLDS_FILES, Format
 from longsearch.indexer.extract.wire.limits import DOCUMENT_TIMEOUT_S, MAILBOX_TIMES, OCR_DOCUMENT_TIMEOUT_S
 from longsearch.indexer.extract.wire.protocol import (
     HEADER,
@@ -108,14 +108,17 @@ def with_end(messages: Iterator[Message]) -> Iterator[Message]:
 
 def _read(request: Request) -> Iterator[Message]:
     path, file_format = Path(request.path), Format(request.format)
+    if file_format is Format.PDF or file_format in HOLDS_FILES:  # the others do without this module, which loads much
+        from longsearch.indexer.extract.readers import attachments
+
+        attachments.are_read = not request.alone
     if file_format is Format.PDF:
         from longsearch.indexer.extract.pdf import document as pdf
-        from longsearch.indexer.extract.readers.attachments import inside_pdf
         from longsearch.indexer.extract.xmp import read_xmp
 
         ocr = pdf.OcrWish(request.ocr, request.ocr_cache, request.ocr_known_only) if request.ocr is not None else None
         yield Started()
-        yield from pdf.read(path, request.first_page, request.pdfium, ocr, request.head_only, inside_pdf)
+        yield from pdf.read(path, request.first_page, request.pdfium, ocr, request.head_only, attachments.inside_pdf)
         yield Described(read_xmp(path))
     elif file_format is Format.ADAPTED:
         from longsearch.indexer.extract.readers import adapted
@@ -123,8 +126,5 @@ def _read(request: Request) -> Iterator[Message]:
         yield Started()
         yield adapted.read(request.path, tuple(request.command))
     else:
-        from longsearch.indexer.extract.readers import attachments
-
         yield Started()
-        attachments.are_read = not request.alone
         yield read_text(path, file_format)
