@@ -7,7 +7,7 @@ the vectors, which takes most of the time (see `indexer.embedding`). Knows no mo
 import os
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from itertools import groupby
@@ -87,6 +87,7 @@ class Pipeline:
         problems = [*listing.problems, *self._drives_away(listing)]
         found, known, missing = chosen(listing.files, self._catalogue, only)
         reasons = (*map(str, problems), *missing)
+        self._note_times(found, known)
         try:
             actions = plan(found, known, {problem.path for problem in problems}, time.time())
         except RootOffline as offline:
@@ -96,6 +97,12 @@ class Pipeline:
         summary = self._carry_out(actions, reasons)
         describe_old(self._store, self._root, self._extractor, self._should_stop, self._report)
         return summary
+
+    def _note_times(self, found: Mapping[str, FileStamp], known: Mapping[str, KnownFile]) -> None:
+        """Record the times of change of files of an index whose longsearch did not know them."""
+        without = (known[path].stamp for path in known.keys() & found.keys() if not known[path].stamp.ctime_ns)
+        if stamps := [found[one.path] for one in without if found[one.path] == one and found[one.path].ctime_ns]:
+            self._store.note_times(stamps)
 
     def _drives_away(self, listing: Listing) -> tuple[WalkProblem, ...]:
         """Return the folders whose drive was there before and is not there now.

@@ -64,8 +64,8 @@ def plan(
     name. Both mappings are by path. `unlisted` holds the files and folders that the walk could not see: known files
     there stay, unless they are found elsewhere. A failed file is read again when it has changed or its retry is due
     (`now_s`, seconds since 1970), and any file if its format has a newer reader than that which read it. A change that
-    does not change the stamp goes unnoticed. Raises `RootOffline` if nothing is listed although files outside
-    `unlisted` are known.
+    changes neither the stamp nor `ctime_ns` goes unnoticed. Raises `RootOffline` if nothing is listed although files
+    outside `unlisted` are known.
     """
     gone = {path for path in catalogue if path not in listing}
     forgotten = {path for path in gone if not _is_under(path, unlisted)}
@@ -123,7 +123,8 @@ def _moves(gone: Iterable[FileStamp], found: Iterable[FileStamp]) -> list[Move]:
 
 def _is_stale(known: KnownFile, stamp: FileStamp, now_s: float) -> bool:
     is_outdated = known.stamp.reader_version < stamp.reader_version
-    return known.stamp != stamp or is_outdated or is_due(known.retry_at, now_s)
+    is_touched = 0 != known.stamp.ctime_ns != stamp.ctime_ns != 0
+    return known.stamp != stamp or is_touched or is_outdated or is_due(known.retry_at, now_s)
 
 
 def _is_under(path: str, folders: Collection[str]) -> bool:

@@ -209,7 +209,8 @@ def _stamp(entry: os.DirEntry[str], path: str, problems: list[WalkProblem]) -> I
         return
     if stat.S_ISREG(status.st_mode):
         changed_ns = min(max(status.st_mtime_ns, -_LATEST_NS), _LATEST_NS)
-        yield FileStamp(path, status.st_size, changed_ns, status.st_ino, reader_version(path))
+        ctime_ns = 0 if os.name == "nt" else min(max(status.st_ctime_ns, 0), _LATEST_NS)  # of Windows: its creation
+        yield FileStamp(path, status.st_size, changed_ns, status.st_ino, ctime_ns, reader_version(path))
 
 
 def _rules(

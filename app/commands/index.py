@@ -40,13 +40,7 @@ def add_options(parser: ArgumentParser) -> None:
         help="read only the files that a text file names (- for stdin), a path on each line, under the folder; what the"
         " index has of others stays",
     )
-    parser.add_argument("--retry-failed", action="store_true", help="read failed and partial files again")
-    parser.add_argument(
-        "--ocr",
-        action="store_true",
-        help="read scanned pages with tesseract (slow), also in files indexed before; set the languages with ocr in the"
-        " config file, or LONGSEARCH_OCR=deu+eng",
-    )
+    _add_what_to_read_again(parser)
     parser.add_argument(
         "--width",
         metavar="W",
@@ -62,6 +56,20 @@ def add_options(parser: ArgumentParser) -> None:
     )
     _add_cluster_options(parser)
     parser.add_argument("-q", "--quiet", action="store_true", help="show no progress, only the summary")
+
+
+def _add_what_to_read_again(parser: ArgumentParser) -> None:
+    """Add the options that have files read again which have not changed."""
+    parser.add_argument("--retry-failed", action="store_true", help="read failed and partial files again")
+    parser.add_argument(
+        "--reread", action="store_true", help="compare the bytes of all files with what was read of them"
+    )
+    parser.add_argument(
+        "--ocr",
+        action="store_true",
+        help="read scanned pages with tesseract (slow), also in files indexed before; set the languages with ocr in the"
+        " config file, or LONGSEARCH_OCR=deu+eng",
+    )
 
 
 def add_model_option(parser: ArgumentParser) -> None:
@@ -106,7 +114,8 @@ def run(options: Namespace) -> int:
     ocr = _ocr_languages(options.ocr, is_here=not options.on)
     listed = None if options.files is None else read_list(options.files, root)
     with ProgressBar(next_path or working_path(root), options.quiet, options.deepen) as bar:
-        job = Job(listed, ocr, ocr is not None, options.deepen, lambda: options.retry_failed, announce=bar.announce)
+        wishes = options.reread, ocr is not None, options.deepen, lambda: options.retry_failed
+        job = Job(listed, ocr, *wishes, announce=bar.announce)
         if options.on:
             return _report(root, _index_on_cluster(root, options, job))
         try:
@@ -126,6 +135,8 @@ def _refuse_for_daemon(options: Namespace, locked: LongsearchError) -> None:
 
     if is_url(options.folder):  # then it was no daemon
         raise locked
+    if options.reread:
+        raise LongsearchError(locked.message, "stop the daemon first (longsearch daemon stop)") from locked
     if options.files is not None:
         raise LongsearchError(
             locked.message, "the daemon reads all files; to read a list, stop it: longsearch daemon stop"

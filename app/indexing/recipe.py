@@ -30,6 +30,8 @@ class Job:
     """The paths of the files to look at, relative to the root; None: all."""
     ocr: str | None = None
     """The languages of OCR for pages without text; None: only pages that were read before."""
+    reread: bool = False
+    """Whether to compare the bytes of every file with what was read of it."""
     again_by_ocr: bool = False
     """Whether to read the files with scanned pages again."""
     deepen: bool = False
@@ -102,6 +104,8 @@ def _read(index: OpenIndex, job: Job, retry: bool, with_vectors: bool) -> Outcom
     began_at, store = time.time(), index.store
     if retry:
         store.read_again()
+    if job.reread:
+        store.reread()
     if job.again_by_ocr:
         store.ask_for_scans()
     summary = index.pipeline.read(job.only)

@@ -38,12 +38,12 @@ class NameTests(Protocol):
 def catalogue(db: apsw.Connection) -> dict[str, KnownFile]:
     """Every known file, by path."""
     rows = db.execute(
-        "SELECT path, size, mtime_ns, inode, reader_version, content_id IS NULL, n_failures, retry_at FROM files"
-        " ORDER BY path"
+        "SELECT path, size, mtime_ns, inode, ctime_ns, reader_version, content_id IS NULL, n_failures, retry_at"
+        " FROM files ORDER BY path"
     )
     known = (
-        KnownFile(FileStamp(os.fsdecode(path), size, mtime_ns, _unsigned(inode), version), bool(failed), *retry)
-        for path, size, mtime_ns, inode, version, failed, *retry in rows
+        KnownFile(FileStamp(os.fsdecode(path), size, mtime_ns, _unsigned(inode), ctime, version), bool(failed), *retry)
+        for path, size, mtime_ns, inode, ctime, version, failed, *retry in rows
     )
     return {file.stamp.path: file for file in known}
 
@@ -84,8 +84,8 @@ def put(
     """Record which document the file holds, or why it holds none; return the document it held before, or None."""
     before = document_of(db, file.path)
     db.execute(
-        "INSERT OR REPLACE INTO files (path, size, mtime_ns, inode, reader_version, content_id, reason, hint,"
-        " n_scanned) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT OR REPLACE INTO files (path, size, mtime_ns, inode, ctime_ns, reader_version, content_id, reason,"
+        " hint, n_scanned) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             os.fsencode(file.path),
             *_stat(file),
@@ -138,7 +138,7 @@ def read_again(db: apsw.Connection, paths: Collection[str]) -> None:
 
 def touch(db: apsw.Connection, file: FileStamp) -> bool:
     """Record a new size, time or inode of a file with unchanged bytes; return False if the path is unknown."""
-    sql = "UPDATE files SET size = ?, mtime_ns = ?, inode = ? WHERE path = ?"
+    sql = "UPDATE files SET size = ?, mtime_ns = ?, inode = ?, ctime_ns = ? WHERE path = ?"
     db.execute(sql, (*_stat(file), os.fsencode(file.path)))
     return db.changes() > 0
 
@@ -274,8 +274,8 @@ def folder_range(under: str) -> tuple[bytes, bytes]:
     return (folder + b"/", folder + b"0") if folder not in (b"", b".") else (b"", b"\xff" * 4096)
 
 
-def _stat(file: FileStamp) -> tuple[int, int, int]:
-    return file.size, file.mtime_ns, _signed(file.inode)
+def _stat(file: FileStamp) -> tuple[int, int, int, int]:
+    return file.size, file.mtime_ns, _signed(file.inode), file.ctime_ns
 
 
 def _signed(inode: int) -> int:

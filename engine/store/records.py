@@ -17,6 +17,8 @@ class FileStamp:
     mtime_ns: int
     inode: int
     """0 if the file system has none."""
+    ctime_ns: int = field(default=0, compare=False)
+    """When the file last changed in any way, where the system says it; 0 if that is unknown."""
     reader_version: int = field(default=0, compare=False)
     """The version of the reader of its format: today's in a listing, in the index that which read it."""
 

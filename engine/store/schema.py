@@ -273,7 +273,16 @@ ALTER TABLE contents ADD COLUMN furniture TEXT;
 CREATE INDEX contents_by_furniture ON contents (id, furniture) WHERE furniture IS NOT '[]';
 """
 
-MIGRATIONS: tuple[str, ...] = (_V1, _V2, _V3, _V4, _V5, _V6, _V7, _V8, _V9, _V10, _V11, _V12, _V13, _V14, _V15, _V16)
+_V17 = """
+-- When a file last changed in any way, its name and rights included, where the system says it; 0: unknown. A file that
+-- is replaced by one of the same size and time differs in this alone.
+ALTER TABLE files ADD COLUMN ctime_ns INTEGER NOT NULL DEFAULT 0;
+"""
+
+MIGRATIONS: tuple[str, ...] = (
+    *(_V1, _V2, _V3, _V4, _V5, _V6, _V7, _V8, _V9, _V10, _V11, _V12, _V13, _V14, _V15, _V16),
+    _V17,
+)
 """Append only: a script that has been released is never edited."""
 
 

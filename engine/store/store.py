@@ -97,6 +97,17 @@ class Store(VectorWriter):
             files.read_again(db, paths)
         return len(paths)
 
+    def reread(self) -> None:
+        """Have the next sweep compare the bytes of every file with what was read of it."""
+        with self.changing() as db:
+            files.read_again(db, files.catalogue(db))
+
+    def note_times(self, stamps: Sequence[FileStamp]) -> None:
+        """Record the times of files that have not changed, of which an older longsearch did not know all."""
+        with self.changing() as db:
+            for stamp in stamps:
+                files.touch(db, stamp)
+
     def ask_for_scans(self, is_asked: bool = True) -> int:
         """Have the next sweep read every file again that has scanned pages; return the number of these files.
 

@@ -141,7 +141,7 @@ def _stamp(path: str, info: Mapping[str, Any]) -> FileStamp:
     tag = next((str(info[name]) for name in _TAGS if info.get(name) is not None), "")
     digest = hashlib.blake2b(f"{path}\0{tag}".encode("utf-8", "surrogateescape"), digest_size=8).digest()
     size, number = int(info.get("size") or 0), int.from_bytes(digest) or 1
-    return FileStamp(path, size, _changed_ns(info), number, reader_version(path))
+    return FileStamp(path, size, _changed_ns(info), number, reader_version=reader_version(path))
 
 
 def _changed_ns(info: Mapping[str, Any]) -> int:

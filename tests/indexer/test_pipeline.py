@@ -111,6 +111,25 @@ def test_a_changed_file_is_read_again_and_a_deleted_one_forgotten(bench: Bench) 
     assert (file.path, file.n_tokens, file.n_tokens_embedded) == ("a.txt", 20, 20)
 
 
+@pytest.mark.parametrize("knows_ctime", [True, False])
+def test_a_file_that_is_replaced_with_the_same_size_and_time_is_found(bench: Bench, knows_ctime: bool) -> None:
+    path = bench.root / "a.txt"
+    path.write_text("The old words.")
+    bench.run()
+    before = path.stat()
+    while path.stat().st_ctime_ns == before.st_ctime_ns:
+        path.write_text("The new words.")
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    with bench.store.changing() as db:
+        if not knows_ctime:
+            db.execute("UPDATE files SET ctime_ns = 0")
+    if not knows_ctime:
+        assert bench.run().n_read == 0
+        bench.store.reread()
+    assert bench.run().n_read == 1
+    assert bench.run().n_read == 0
+
+
 def test_a_file_that_cannot_be_read_fails_and_is_read_again_only_when_it_changes(bench: Bench) -> None:
     bench.write("a.txt")
     (bench.root / "b.pdf").write_bytes(b"no pdf at all" * 100)

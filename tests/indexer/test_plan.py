@@ -42,6 +42,13 @@ def test_a_file_whose_size_time_or_inode_changed_is_read(changed: FileStamp) -> 
     assert plan(listing(changed), catalogue(A)) == [Read(changed)]
 
 
+def test_a_file_is_read_again_when_the_system_says_that_it_was_touched() -> None:
+    was, touched = replace(A, ctime_ns=5), replace(A, ctime_ns=6)
+    assert plan(listing(touched), catalogue(was)) == [Read(touched)]
+    assert plan(listing(was), catalogue(was)) == []
+    assert plan(listing(touched), catalogue(A)) == plan(listing(A), catalogue(was)) == []  # one of them is not known
+
+
 def test_a_file_is_read_again_when_the_reader_of_its_format_has_learnt_more() -> None:
     newer = replace(A, reader_version=2)
     assert newer == A
