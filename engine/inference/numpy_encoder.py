@@ -67,7 +67,8 @@ def choose_products(dtype: str) -> NumpyHardware:
     if dtype == "auto":
         if has_int8 and platform.machine() in _X86:
             return NumpyHardware("int8", "torch is not installed; ONNX Runtime is, and int8 is faster than float32")
-        return NumpyHardware("float32", "torch is not installed: numpy reads the bundled models")
+        more = "; the extra int8 would read faster" if platform.machine() in _X86 else ""
+        return NumpyHardware("float32", f"torch is not installed, so numpy reads{more}")
     if dtype == "float32" or (dtype == "int8" and has_int8):
         return NumpyHardware(dtype, f"torch is not installed; {dtype} was asked for")
     package, extra = ("onnxruntime", "int8") if dtype == "int8" else ("torch", "torch")
