@@ -7,6 +7,7 @@ symbols have their letters from U+F020 on.
 
 import re
 from collections import Counter
+from functools import lru_cache
 
 _LETTERS = "etaoinsrhldcumfpgwybvkxjqz"
 _LOGS = dict(
@@ -82,7 +83,7 @@ def unswapped(raw: str) -> str:
     """
     if raw.isascii() or len(raw) < _LEAST_LETTERS // 2:
         return raw
-    if len(_SYMBOLS.findall(raw)) > _SWAPPED_SHARE * len("".join(raw.split())):
+    if _SYMBOLS.search(raw) and len(_SYMBOLS.findall(raw)) > _SWAPPED_SHARE * len("".join(raw.split())):
         return _SYMBOLS.sub(lambda match: chr(ord(match[0]) - _FIRST_SYMBOL), raw)
     if not _SWAPPED.search(raw, 0, _SEEN):
         return raw
@@ -105,6 +106,7 @@ def is_garbage(raw: str) -> bool:
     )
 
 
+@lru_cache(maxsize=1)  # a page is asked twice: whether it is shifted, and whether it is garbage
 def _plain_letters(raw: str) -> bytes:
     """Return the letters a to z at the beginning of a page, capitals as small ones."""
     return raw[:_SEEN].lower().encode("ascii", "ignore").translate(None, _NOT_LETTERS)

@@ -7,10 +7,10 @@ time if it is done for all, so only lines that seem to need it are looked at.
 import re
 from collections.abc import Iterator, Sequence
 from ctypes import c_double
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 import pypdfium2.raw as pdfium_c
 
@@ -50,8 +50,7 @@ _X, _Y = c_double(), c_double()
 _BOX = pdfium_c.FS_RECTF()
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """A line as pdfium has it."""
 
     line: Line

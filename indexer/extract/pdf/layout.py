@@ -122,7 +122,10 @@ def _had_room(lines: Sequence[Line], index: int, pitch: float) -> bool:
     end = line.right + (len(word) + 1) * character_width
     low, high = line.left - _SAME_COLUMN * pitch, line.left + _SAME_COLUMN * pitch
     neighbours = lines[max(0, index - _NEIGHBOURS) : index + _NEIGHBOURS + 1]
-    return any(end < other.right and low <= other.left <= high for other in neighbours)
+    for other in neighbours:  # noqa: SIM110 - no generator: this is asked for nearly every line
+        if end < other.right and low <= other.left <= high:
+            return True
+    return False
 
 
 def _usual_pitch(lines: Sequence[Line]) -> float:
