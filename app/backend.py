@@ -103,7 +103,7 @@ class AppBackend:
         return self._problem
 
     def search(self, query: str, mode: SearchMode, instruction: str = "") -> SearchResults:
-        """Search all folders, or those that the query names; or look for a quotation there (`where:`).
+        """Search all folders, or those that it names; or look for a quotation (`where:`), or a draft's (`verify:`).
 
         An index that does not exist yet has no results.
         """
@@ -111,6 +111,10 @@ class AppBackend:
         asked = Question(query, mode, instruction, SHOWN_DOCUMENTS, prefix_last=is_typing, explain=True)
         try:
             if quote_in(query) is not None:
+                if query.lstrip().casefold().startswith("verify:"):
+                    from longsearch.app.evidence.verifying import verified  # seldom, and it loads much
+
+                    return self._numbered(verified(query, self._scope(), self._vector))
                 return self._numbered(where(query, self._scope(), SHOWN_DOCUMENTS))
             results = search(self._scope(), asked, self._vector).answers_first()
             return self._shown(results)

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from longsearch.app.commands.text import read_file
 from longsearch.app.commands.where import said, title_and_place
 from longsearch.engine.amounts import counted
 from longsearch.engine.printable import printable
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 HELP = "check the quotations of a draft against your documents"
-_RAW = (".tex", ".ltx", ".md", ".markdown", ".qmd", ".rmd", ".txt", ".text", ".rst", ".org", ".typ")
-"""Endings of drafts that are read as they are, so that lines are their own."""
 _LEVELS = {"good": "likely", "weak": "unsure", "chance": "unlikely"}
 _SIGNS = {"verbatim": "✓", "changed": "≠", "elsewhere": "→", "nowhere": "✗"}
 
@@ -45,7 +42,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Print what is wrong with the quotations, each as it is judged. Returns 0 if all of them are verbatim, else 1."""
-    from longsearch.app.evidence.verifying import Status, verify
+    from longsearch.app.evidence.verifying import Status, text_of, verify
     from longsearch.app.folders.choosing import chosen_index
     from longsearch.app.paths import expanded
     from longsearch.app.search.python_door import query_vector
@@ -71,18 +68,6 @@ def run(options: Namespace) -> int:
     else:
         print(_summary(counts, n_judged, n_short))
     return 0 if counts[Status.VERBATIM] == n_judged else 1
-
-
-def text_of(draft: Path) -> tuple[str, str]:
-    """Return the text of a draft, and the ending that says which marks it has. Raises LongsearchError."""
-    from longsearch.engine.citing.drafts import with_blocks
-    from longsearch.indexer.extract.readers.decoding import decode
-
-    suffix = draft.suffix.lower()
-    if draft.is_file() and suffix in _RAW:
-        return decode(draft.read_bytes()), suffix
-    document = read_file(draft, fresh=True).document
-    return with_blocks(document.text, document.quoted), ""
 
 
 def _show_claims(options: Namespace, scope: "Scope", text: str, suffix: str, file: Path) -> int:

@@ -2,6 +2,8 @@
 
 import os
 import re
+import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -9,20 +11,26 @@ from functools import lru_cache
 from pathlib import Path
 
 from longsearch.app.evidence.sources import Sources
+from longsearch.app.paths import expanded
 from longsearch.app.search.query_vectors import VectorSource
-from longsearch.app.search.quoting import ALL_FILES, quotations
+from longsearch.app.search.quoting import ALL_FILES, as_passage, quotations, quote_in
 from longsearch.app.search.scope import Scope, opened
 from longsearch.app.search.searching import Question, search
-from longsearch.engine.citing.drafts import Quoted
+from longsearch.engine.citing.drafts import Quoted, quotations_in, with_blocks
 from longsearch.engine.citing.wording import Difference, differences, whole_words
 from longsearch.engine.errors import LongsearchError, QueryError
 from longsearch.engine.query_language.file_filter import FileFilter, folded
 from longsearch.engine.search.quotations.quotation import MAX_CHARACTERS
 from longsearch.engine.store import documents, texts
-from longsearch.engine.types.results import ChanceLevel, Quotation, SearchMode
+from longsearch.engine.types.results import ChanceLevel, DocumentHit, Quotation, SearchMode, SearchResults
+from longsearch.indexer.extract.readers.decoding import decode
 
 _K = 50
 """Places looked at, among which one in the cited source may be."""
+_MOST_SHOWN = 200
+"""Quotations of a draft that the app shows."""
+_RAW = (".tex", ".ltx", ".md", ".markdown", ".qmd", ".rmd", ".txt", ".text", ".rst", ".org", ".typ")
+"""Endings of drafts that are read as they are, so that lines are their own."""
 _MOST = 6
 """Documents of which the wording is compared."""
 _REACH = 6_000
@@ -143,15 +151,15 @@ def _read(scope: Scope, pieces: Sequence[str], anchor: str, place: Quotation) ->
         if not own:
             found.append(Difference(piece, ""))
             continue
-        text, starts = _said(scope, own[0])
-        found += differences(piece, text, starts)
-        if piece == anchor and text:
-            place = replace(place, text=text)
+        said, starts = _said(scope, own[0])
+        found += differences(piece, said.text, starts)
+        if piece == anchor and said.text:
+            place = said
     return _Read(place, tuple(found))
 
 
-def _said(scope: Scope, place: Quotation) -> tuple[str, list[int]]:
-    """Return the whole words that a document says at a place, and the starts of pages in them."""
+def _said(scope: Scope, place: Quotation) -> tuple[Quotation, list[int]]:
+    """Return a place with the whole words that its document says there, and the starts of pages in them."""
     one = replace(scope, folders=[folder for folder in scope.folders if folder.root == place.root])
     with opened(one) as found:
         db = found.indexes[0].db
@@ -159,7 +167,8 @@ def _said(scope: Scope, place: Quotation) -> tuple[str, list[int]]:
         (text,) = texts.spans(db, place.document_id, [(before, place.stop + 60)])
         start, stop = whole_words(text, place.start - before, place.stop - before)
         pages = documents.outline(db, place.document_id).page_starts
-    return text[start:stop], [page - before - start for page in pages if start <= page - before <= stop]
+    said = replace(place, start=before + start, stop=before + stop, text=text[start:stop])
+    return said, [page - said.start for page in pages if said.start <= page <= said.stop]
 
 
 def nearest(
@@ -189,3 +198,54 @@ def _relative(scope: Scope, path: str) -> str:
     """Return a path relative to its folder; "" if none of the folders has it."""
     root = next((folder.root for folder in scope.folders if Path(path).is_relative_to(folder.root)), "")
     return os.path.relpath(path, root) if root else ""
+
+
+# ---- drafts
+
+
+def text_of(draft: Path) -> tuple[str, str]:
+    """Return the text of a draft, and the ending that says which marks it has. Raises LongsearchError."""
+    from longsearch.indexer.extract.reader import ExtractorProcess
+
+    if not draft.is_file():
+        raise LongsearchError(f"{draft} is not a file", "name a document")
+    suffix = draft.suffix.lower()
+    if suffix in _RAW:
+        return decode(draft.read_bytes()), suffix
+    with ExtractorProcess() as extractor:
+        document = extractor.extract(draft).document
+    return with_blocks(document.text, document.quoted), ""
+
+
+def verified(query: str, scope: Scope, source: VectorSource) -> SearchResults:
+    """Answer `verify: DRAFT` as the app shows results: a hit for each quotation, what is wrong first.
+
+    Raises QueryError until the path of a draft is typed.
+    """
+    started, typed = time.perf_counter(), (quote_in(query) or "").strip().strip('"')
+    file = expanded(typed).resolve() if typed else None
+    if file is None or not file.is_file():
+        raise QueryError("There is no draft of this name yet", "Type the path of what you write: verify: ~/chapter.md")
+    quoted = [one for one in quotations_in(*text_of(file)) if one.pieces]
+    verdicts = list(verify(scope, quoted[:_MOST_SHOWN], source, file))
+    counts = Counter(one.status.value for one in verdicts)
+    wrong_first = sorted(verdicts, key=lambda one: one.status is Status.VERBATIM)
+    hits = tuple(
+        replace(_as_hit(one, one.place), rank=rank)
+        for rank, one in enumerate([one for one in wrong_first if one.place], start=1)
+    )
+    more = f"; the first {_MOST_SHOWN} of {len(quoted):,}: all by longsearch verify" if quoted[_MOST_SHOWN:] else ""
+    note = ", ".join(f"{n} {status}" for status, n in counts.items()) or "the draft quotes nothing of five words"
+    return SearchResults(query, SearchMode.WORDS, "", (time.perf_counter() - started) * 1000, hits, note + more)
+
+
+def _as_hit(verdict: Verdict, place: Quotation | None) -> DocumentHit:
+    """Return a quotation as a hit: its status and its words in place of the title, and the passage of the document."""
+    assert place is not None  # noqa: S101 - those without a place are no hits
+    words = "; ".join(f"{one.draft or '(nothing)'} → {one.document or '(nothing)'}" for one in verdict.differences)
+    title = (
+        f"{verdict.status.value}, line {verdict.quoted.line}: {f'{words} in ' if words else ''}“{verdict.quoted.text}”"
+    )
+    return DocumentHit(
+        0, place.document_id, place.path, title, place.similarity, (as_passage(place),), place.root, place.folder
+    )

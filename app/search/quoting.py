@@ -14,7 +14,7 @@ from longsearch.engine.search.quotations.quotation import best_places, find_quot
 from longsearch.engine.types.results import DocumentHit, PassageHit, Quotation, SearchMode, SearchResults
 
 ALL_FILES = FileFilter()
-_WHERE = re.compile(r"\s*where:\s*", re.IGNORECASE)
+_WHERE = re.compile(r"\s*(?:where|verify):\s*", re.IGNORECASE)
 
 
 def quotations(
@@ -39,7 +39,7 @@ def quotations(
 
 
 def quote_in(query: str) -> str | None:
-    """Return what follows `where:` at the beginning of a query; None if it does not begin so."""
+    """Return what follows `where:` or `verify:` at the beginning of a query; None if it does not begin so."""
     found = _WHERE.match(query)
     return query[found.end() :] if found else None
 

@@ -8,8 +8,11 @@ from typing import Any
 
 import pytest
 
+from longsearch.app.backend import AppBackend
 from longsearch.app.cli import main
 from longsearch.engine.citing.wording import Difference, differences
+from longsearch.engine.errors import QueryError
+from longsearch.engine.types.results import SearchMode
 from tests.app.made_folders import make_folder
 
 VALVE = "The same valve had failed nine times before at plants of this design, and nobody had told the crew about it."
@@ -181,3 +184,18 @@ def test_each_claim_gets_what_its_source_says_nearest_to_it(papers: Path, capsys
     said = capsys.readouterr().out
     assert "line 1  The valve had failed before." in said and "> The same valve had failed nine times" in said
     assert said.endswith("1 claim\n")
+
+
+def test_the_app_lists_the_quotations_of_a_draft_with_what_is_wrong_first(papers: Path) -> None:
+    draft = papers.parent / "my draft.md"
+    draft.write_text(f"“{SAID}”.\n\n“the same valve had failed seven times before at plants of this design”")
+    backend = AppBackend(papers)
+    results = backend.search(f"verify: {draft}", SearchMode.WORDS)
+    assert results.note == "1 verbatim, 1 changed"
+    assert [hit.title.partition(": ")[0] for hit in results.hits] == ["changed, line 3", "verbatim, line 1"]
+    assert "seven → nine" in results.hits[0].title
+    (passage,) = results.hits[1].passages
+    assert backend.document(results.hits[1].document_id).text[passage.start : passage.stop] == passage.text
+    assert passage.text.casefold() == SAID
+    with pytest.raises(QueryError, match="no draft of this name"):
+        backend.search(f"verify: {draft}x", SearchMode.WORDS)

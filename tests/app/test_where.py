@@ -85,7 +85,14 @@ def test_a_verbatim_place_in_one_folder_leaves_out_changed_ones_in_others(
 
 @pytest.mark.parametrize(
     ("query", "quote"),
-    [('where: "a b"', '"a b"'), ("WHERE:x", "x"), ("where:", ""), ("where is it", None), ("nowhere: x", None)],
+    [
+        ('where: "a b"', '"a b"'),
+        ("WHERE:x", "x"),
+        ("where:", ""),
+        ("verify: ~/a b.md", "~/a b.md"),
+        ("where is it", None),
+        ("nowhere: x", None),
+    ],
 )
 def test_a_query_that_begins_with_where_looks_for_a_quotation(query: str, quote: str | None) -> None:
     assert quote_in(query) == quote
