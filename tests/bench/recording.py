@@ -18,7 +18,7 @@ from longsearch.app.paths import resolve_root
 from longsearch.tui.app import LongsearchApp
 
 SIZE = (100, 28)
-QUERY = "what should a beekeeper do when the colony wants to leave"
+QUERY = "how do I stop the old queen from leaving with half the hive"
 PATIENCE_S, STEP_S = 60.0, 0.1
 STEPS = (
     ("enter", 2.0),
@@ -29,7 +29,7 @@ STEPS = (
     ("space", 1.5),
     ("escape", 0.8),
     ("ampersand", 1.0),
-    *((letter, 0.15) for letter in "queen"),
+    *((letter, 0.15) for letter in "comb"),
     ("enter", 2.0),
     ("escape", 1.0),
     ("s", 1.0),

@@ -7,6 +7,7 @@ from longsearch.engine.types.progress import FileReport, FileStatus
 from longsearch.engine.types.results import ChanceLevel, DocumentHit, SearchMode, SearchResults
 from longsearch.engine.unread import NONE_READ, unread
 from longsearch.tui.text.wording import (
+    first_folded,
     has_changed,
     next_try,
     not_ready,
@@ -17,6 +18,7 @@ from longsearch.tui.text.wording import (
     share_embedded,
     summary,
     trouble,
+    unlikely_row,
 )
 from longsearch.tui.widgets.result_pane import welcome
 from tests.tui.fake_backend import DONE, EMPTY, INDEXING
@@ -133,3 +135,19 @@ def test_how_many_are_ready_is_said_once() -> None:
     done = replace(DONE, n_files=480, n_failed=0)
     assert "480 documents" not in "\n".join(map(str, welcome(done, "")))
     assert "480 documents ready" in "\n".join(map(str, welcome(DONE, "")))
+
+
+def test_what_was_not_read_is_folded_away_below_an_unlikely_result_and_nowhere_else() -> None:
+    good, chance, unread_level = ChanceLevel.GOOD, ChanceLevel.CHANCE, None
+    for levels, first in (
+        ((good, chance, unread_level, unread_level), 1),
+        ((good, unread_level, chance), 2),
+        ((good, unread_level), None),
+        ((chance, unread_level), 0),
+        ((chance, good), None),
+        ((), None),
+    ):
+        hits = [DocumentHit(1, 1, "/a.md", "", 0.5, (), level=level) for level in levels]
+        assert first_folded(hits) == first, levels
+    assert unlikely_row([DocumentHit(1, 1, "/a.md", "", 0.5, (), level=chance)] * 2) == "2 unlikely"
+    assert unlikely_row([DocumentHit(1, 1, "/a.md", "", 0.5, (), level=one) for one in (chance, None)]) == "2 more"

@@ -46,9 +46,9 @@ def chance_line(hits: Sequence[DocumentHit], line: int, width: int) -> Content:
     return Content.styled(clip(above_unlikely(hits, line), width) + "\n", styles.WARNING)
 
 
-def folded_row(n_hits: int, width: int) -> Content:
+def folded_row(hits: Sequence[DocumentHit], width: int) -> Content:
     """Return the row that stands for the unlikely hits until a person goes down to them."""
-    words = clip(unlikely_row(n_hits), width - 2)
+    words = clip(unlikely_row(hits), width - 2)
     return Content.styled(words + " " * max(width - cell_len(words) - 1, 1) + "↓", styles.MUTED)
 
 

@@ -162,6 +162,13 @@ def first_by_chance(hits: Sequence[DocumentHit]) -> int | None:
     return len(hits) - n_by_chance if n_by_chance else None
 
 
+def first_folded(hits: Sequence[DocumentHit]) -> int | None:
+    """Return the index of the hit from which all are unlikely, or stand below an unlikely one and were not read."""
+    low = list(takewhile(lambda hit: hit.level in (ChanceLevel.CHANCE, None), reversed(hits)))
+    at = (len(hits) - 1 - place for place, hit in enumerate(low) if hit.level is ChanceLevel.CHANCE)
+    return min(at, default=None)
+
+
 def above_unlikely(hits: Sequence[DocumentHit], line: int) -> str:
     """Return the line above the unlikely hits: the first of them is that of index `line`."""
     if line:
@@ -170,9 +177,9 @@ def above_unlikely(hits: Sequence[DocumentHit], line: int) -> str:
     return NOTHING_ANSWERS if is_read else ALL_BY_CHANCE
 
 
-def unlikely_row(n_hits: int) -> str:
+def unlikely_row(hits: Sequence[DocumentHit]) -> str:
     """Say how many hits are folded away."""
-    return f"{n_hits:,} unlikely"
+    return f"{len(hits):,} {'unlikely' if all(hit.level for hit in hits) else 'more'}"
 
 
 def summary(results: SearchResults) -> str:

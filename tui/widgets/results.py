@@ -20,7 +20,7 @@ from longsearch.engine.types.results import DocumentHit
 from longsearch.tui.bindings import LIST_MOVES
 from longsearch.tui.text.highlight import NO_WORDS, Highlighter
 from longsearch.tui.text.result_content import chance_line, folded_row, hit_content
-from longsearch.tui.text.wording import first_by_chance
+from longsearch.tui.text.wording import first_by_chance, first_folded
 
 _TALL = 14
 """Rows; a list at least this tall shows three lines of each sentence and a blank line between documents."""
@@ -184,7 +184,7 @@ class Results(OptionList):
     @property
     def _n_likely(self) -> int:
         """The hits above the folded row: all of them if nothing is folded."""
-        first = first_by_chance(self.hits)
+        first = first_folded(self.hits)
         return first if first and not self._is_unfolded else len(self.hits)
 
     def _lay_out(self) -> None:
@@ -194,7 +194,7 @@ class Results(OptionList):
         for index in range(n_likely if width > 0 else 0):
             options += [Option(self._content(index)), None]
         if options and n_likely < len(self.hits):
-            options += [Option(folded_row(len(self.hits) - n_likely, width)), None]
+            options += [Option(folded_row(self.hits[n_likely:], width)), None]
         self.set_options(options[:-1] if n_lines > 1 else options[::2])
         self.highlighted = self._cursor if options else None
 
