@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from longsearch.indexer.extract.reader import Extraction
+from longsearch.indexer.extract.readers.mail.signed import signed_content
 from tests.indexer.extract.mail_writing import eml, mbox
 from tests.indexer.extract.outlook_writing import msg, tnef
 from tests.indexer.pdf_writing import lines_of, pdf
@@ -40,6 +41,34 @@ def test_a_file_inside_alternatives_or_related_parts_is_read(extract: Extract) -
         text = read(extract, multipart("alternative", plain, multipart(kind, page, file, mark="BB")))
         assert text.count("See the list.") == 1
         assert "Attachment: list.txt\n\nSix shackles." in text
+
+
+def tlv(tag: int, content: bytes, has_length: bool = True) -> bytes:
+    """Return an element of ASN.1."""
+    if not has_length:
+        return bytes([tag, 0x80]) + content + b"\0\0"
+    return bytes([tag, 0x82]) + len(content).to_bytes(2, "big") + content
+
+
+@pytest.mark.parametrize("has_length", [True, False])
+def test_a_message_that_is_signed_as_a_whole_is_read(extract: Extract, has_length: bool) -> None:
+    inner = multipart(
+        "mixed", "Content-Type: text/plain\n\nThe deed.", "Content-Type: text/csv; name=a.csv\n\nx,y\n1,2"
+    )
+    signed_data, data = bytes.fromhex("2a864886f70d010702"), bytes.fromhex("2a864886f70d010701")
+    octets = (
+        tlv(4, inner.encode())
+        if has_length
+        else tlv(0x24, tlv(4, inner[:9].encode()) + tlv(4, inner[9:].encode()), False)
+    )
+    content = tlv(0x30, tlv(6, data) + tlv(0xA0, octets, has_length), has_length)
+    whole = tlv(0x30, tlv(2, b"\1") + tlv(0x31, b"") + content, has_length)
+    packed = tlv(0x30, tlv(6, signed_data) + tlv(0xA0, whole, has_length), has_length)
+    body = base64.encodebytes(packed).decode()
+    head = "Content-Type: application/pkcs7-mime; smime-type=signed-data; name=smime.p7m"
+    text = read(extract, f"{head}\nContent-Transfer-Encoding: base64\n\n{body}")
+    assert "The deed." in text and "Attachment: a.csv" in text and "smime" not in text
+    assert not any(map(signed_content, (packed[:40], b"0\x80" * 5000, tlv(0x30, tlv(6, data)))))
 
 
 def test_enriched_text_is_read_where_the_plain_text_is_empty(extract: Extract) -> None:

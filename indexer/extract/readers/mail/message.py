@@ -18,6 +18,7 @@ from longsearch.indexer.extract.readers.attachments import Attachments
 from longsearch.indexer.extract.readers.decoding import decode_html
 from longsearch.indexer.extract.readers.mail.headers import decoded, header, in_charset
 from longsearch.indexer.extract.readers.mail.quoting import Said, without_long_quotations
+from longsearch.indexer.extract.readers.mail.signed import signed_content
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 
 _SHOWN = ("From", "To", "Cc", "Date")
@@ -25,7 +26,8 @@ _MAX_SHOWN_CHARACTERS = 300
 _MAX_PARTS = 500
 _MAX_DEPTH = 4
 """Messages that are attached to messages that are attached to …"""
-_ENCRYPTED = frozenset({"multipart/encrypted", "application/pkcs7-mime", "application/x-pkcs7-mime"})
+_SMIME = frozenset({"application/pkcs7-mime", "application/x-pkcs7-mime"})
+_ENCRYPTED = frozenset({"multipart/encrypted", *_SMIME})
 _MESSAGES = frozenset({"message/rfc822", "message/global", "message/news", "message/partial"})
 _REPORTS = frozenset(
     {"message/delivery-status", "message/disposition-notification", "message/feedback-report", "text/rfc822-headers"}
@@ -128,12 +130,20 @@ def _leaves(message: Part) -> Iterator[Part]:
         inner = part.get_payload()
         if id(part) in left_out:
             continue
+        if _is_signed_whole(part) and (signed := signed_content(_data(part))):
+            waiting.append(email.message_from_bytes(signed))
+            continue
         if not isinstance(inner, list) or part.get_content_maintype() == "message" or _is_encrypted(part):
             yield part
             continue
         if part.get_content_type() == "multipart/alternative":
             left_out |= _left_out(part)
         waiting += reversed(inner)
+
+
+def _is_signed_whole(part: Part) -> bool:
+    """Return whether a part may be a message that is signed as a whole, and not a signed file, such as a.pdf.p7m."""
+    return part.get_content_type() in _SMIME and _file_name(part).lower() in ("", "smime.p7m")
 
 
 def _is_encrypted(part: Part) -> bool:
