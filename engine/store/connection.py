@@ -176,7 +176,8 @@ def transaction(db: apsw.Connection, mode: str) -> Iterator[None]:
     db.execute(f"BEGIN {mode}")
     try:
         yield
-        db.execute("COMMIT")
+        if db.in_transaction or mode != "DEFERRED":  # an error that a reader catches may have ended it: a bad page does
+            db.execute("COMMIT")
     except BaseException:
         if db.in_transaction:
             db.execute("ROLLBACK")

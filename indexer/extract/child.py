@@ -14,6 +14,7 @@ from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.dispatch import read_text
 from longsearch.indexer.extract.formats import HOLDS_FILES, Format
 from longsearch.indexer.extract.wire.limits import DOCUMENT_TIMEOUT_S, MAILBOX_TIMES, OCR_DOCUMENT_TIMEOUT_S
+from longsearch.indexer.extract.wire.network import leave_network
 from longsearch.indexer.extract.wire.protocol import (
     HEADER,
     Described,
@@ -45,7 +46,7 @@ OUT_OF_MEMORY_STATUS = 77
 
 def main() -> None:
     """Serve requests until standard input ends."""
-    serve(limit_this_process, decode_request, _timeout_s, answer)
+    serve(limit_this_process, decode_request, _timeout_s, _answer_offline)
 
 
 def serve(
@@ -88,6 +89,12 @@ def take_over_standard_streams() -> tuple[BinaryIO, BinaryIO]:
     for descriptor in (0, 1, 2):
         os.dup2(nowhere, descriptor)
     return requests, answers
+
+
+def _answer_offline(request: Request) -> Iterator[Message]:
+    if request.format != Format.ADAPTED:  # the commands that a person names may ask a server
+        leave_network()
+    return answer(request)
 
 
 def answer(request: Request) -> Iterator[Message]:

@@ -52,6 +52,7 @@ class ExtractorProcess:
         """Seconds that a file may take; with OCR, a PDF may take `OCR_DOCUMENT_TIMEOUT_S`."""
         self._stopped = False
         self._child: ChildProcess | None = None
+        self._is_offline = False  # whether the child has given up the network
         self._n_files = 0
 
     def __enter__(self) -> Self:
@@ -133,9 +134,11 @@ class ExtractorProcess:
 
     def _converse(self, request: Request, timeout_s: float, deadline: float, take: Callable[[Message], None]) -> None:
         """Do `ChildProcess.converse` with a living child. Raises `ExtractionError` after `stop`."""
-        if self._child is None or not self._child.is_alive:
+        needs_network = request.format == Format.ADAPTED
+        if self._child is None or not self._child.is_alive or (needs_network and self._is_offline):
             self._drop_child()
-            self._child = ChildProcess(COMMAND)
+            self._child, self._is_offline = ChildProcess(COMMAND), False
+        self._is_offline = self._is_offline or not needs_network
         if self._stopped:  # checked after the child is set: either `stop` kills that child, or this line sees the flag
             raise ExtractionError("reading was stopped", "it resumes at the next start")
         self._child.converse(request, timeout_s, deadline, take)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from longsearch.indexer.extract.child import COMMAND as COMMAND_OF_READER
 from longsearch.indexer.extract.child import serve, with_end
 from longsearch.indexer.extract.wire.limits import PAGE_TIMEOUT_S
+from longsearch.indexer.extract.wire.network import leave_network
 from longsearch.indexer.extract.wire.protocol import DrawRequest, Message, Started, decode_draw_request
 from longsearch.indexer.extract.wire.sandbox import limit_resources
 
@@ -19,6 +20,7 @@ COMMAND = (*COMMAND_OF_READER[:-1], __name__)
 def main() -> None:
     """Serve requests until standard input ends."""
     os.environ["OPENBLAS_NUM_THREADS"] = "1"  # each thread would take 32 MB of the address space
+    leave_network()
     serve(limit_resources, decode_draw_request, lambda _: PAGE_TIMEOUT_S, answer)
 
 

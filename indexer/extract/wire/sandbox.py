@@ -1,4 +1,4 @@
-"""Limit the resources that the child may use. This is no jail: the child can read every file that we can."""
+"""Limit the resources that the child may use. It can read every file that we can; `network` takes the network away."""
 
 import signal
 from contextlib import suppress

@@ -112,3 +112,10 @@ def test_an_index_without_a_mark_is_not_read_through(tmp_path: Path, monkeypatch
 
     monkeypatch.setattr(salvage, "damage_in", fail)
     open_store(path).close()
+
+
+def test_a_reader_may_catch_an_error_that_ends_its_transaction(tmp_path: Path) -> None:
+    with open_store(tmp_path / "index.db") as store, store.reading() as db:
+        db.execute("ROLLBACK")  # as SQLite does by itself when it cannot read a page
+    with pytest.raises(apsw.SQLError), open_store(tmp_path / "index.db") as store, store.changing() as db:
+        db.execute("ROLLBACK")  # what was written is lost, and this is told
