@@ -17,7 +17,7 @@ from longsearch.engine.sentences import cut_sentences
 
 FEWEST_WORDS = 5
 """A shorter quotation is counted, not judged: too many documents say it."""
-_FEWEST_OF_CLAIM = 2
+_FEWEST_OF_CLAIM = 1
 _CHARACTERS_OF_A_WORD = 2
 """In a script without spaces, so many characters count as a word."""
 _MAX_PIECE = 1_500
@@ -126,7 +126,9 @@ def _without(text: str, start: int, stop: int, citations: Sequence[Citation], su
     for one in citations:
         if text[one.start].isalpha():  # Miller (1979) says: the name belongs to the sentence
             continue
-        parts.append(text[at : max(at, one.start)])
+        before = text[at : max(at, one.start)]
+        is_link = text.startswith("](", one.start)  # its words belong to the sentence
+        parts.append("".join(before.rpartition("[")[::2]) if is_link else before)
         at = max(at, min(one.stop, stop))
     said = "".join([*parts, text[at:stop]])
     plain = printed(said) if is_tex(suffix) else " ".join(said.split())

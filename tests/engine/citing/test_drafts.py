@@ -167,6 +167,11 @@ Decay heat goes on.[^1] Pumps cost money [2].
     ]
 
 
+def test_the_words_of_a_link_belong_to_the_claim_and_two_words_are_one() -> None:
+    found = claims_in("It rose (see [the report](a.md)). Nobody knows [@gone2001].")
+    assert [one.text for one in found] == ["It rose (see the report).", "Nobody knows."]
+
+
 def test_a_claim_of_latex_is_read_as_it_is_printed() -> None:
     (claim,) = claims_in(r"The \emph{valve} had failed~\citep[4]{miller1979}.", ".tex")
     assert (claim.text, claim.cited[0].name) == ("The valve had failed.", "miller1979")
