@@ -144,6 +144,8 @@ _READER_VERSIONS = {
     Format.HTML: 1,
     Format.EPUB: 1,
     Format.TEX: 1,
+    Format.ORG: 1,
+    Format.RST: 1,
     Format.MAIL: 1,
     Format.MAILBOX: 1,
 }
