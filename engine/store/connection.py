@@ -28,6 +28,7 @@ BUSY_TIMEOUT_MS = 5_000
 _CHECKPOINT_TIMEOUT_MS = 100
 _MOST_IDLE = 8
 _CORRUPT = (apsw.CorruptError, apsw.NotADBError)
+_ASIDE, _KEPT_ASIDE_DAYS = ".corrupt-", 30
 _CHECKSUM_BYTES = 8
 """At the end of each page."""
 
@@ -71,6 +72,7 @@ def open_for_writing(
     still whole is taken over. `damage_in` and `take_over` are those of `store.salvage`.
     """
     _make_private(path)
+    _delete_old_aside(path)
     try:
         return _open_writer(path, damage_in), ()
     except apsw.Error as error:
@@ -85,7 +87,8 @@ def open_for_writing(
         of_all = f"{n_kept:,} of {n_kept + n_lost:,} documents were taken over, the others are read again"
         kept = of_all if n_kept else "is being rebuilt"
         note = (
-            f"The index was corrupt ({error}); it was moved to {aside.name} ({aside.stat().st_size / 1e6:,.1f} MB) and "
+            f"The index was corrupt ({error}); it was moved to {aside.name} ({aside.stat().st_size / 1e6:,.1f} MB, "
+            f"deleted after {_KEPT_ASIDE_DAYS} days) and "
         )
         return db, (note + kept,)
 
@@ -303,7 +306,7 @@ def _make_private(path: Path) -> None:
 
 def _move_aside(path: Path) -> Path:
     """Rename the file and its log to `.corrupt-<time>`; delete the shared memory, which is useless without them."""
-    suffix = f".corrupt-{time.strftime('%Y%m%d-%H%M%S')}-{time.time_ns() % 10**9:09d}"
+    suffix = f"{_ASIDE}{time.strftime('%Y%m%d-%H%M%S')}-{time.time_ns() % 10**9:09d}"
     aside = path.with_name(path.name + suffix)
     path.rename(aside)
     _mark_of(path).unlink(missing_ok=True)
@@ -312,6 +315,15 @@ def _move_aside(path: Path) -> Path:
         log.rename(_log_of(aside))
     path.with_name(path.name + "-shm").unlink(missing_ok=True)
     return aside
+
+
+def _delete_old_aside(path: Path) -> None:
+    """Delete damaged indexes that were moved aside long ago; their names say when."""
+    least = f"{path.name}{_ASIDE}" + time.strftime("%Y%m%d", time.localtime(time.time() - _KEPT_ASIDE_DAYS * 86_400))
+    for aside in path.parent.glob(f"{path.name}{_ASIDE}*"):
+        if aside.name < least:
+            with suppress(OSError):
+                aside.unlink()
 
 
 def distinct(db: apsw.Connection, table: str, column: str, limit: int = -1) -> list[Any]:

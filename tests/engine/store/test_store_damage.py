@@ -119,3 +119,15 @@ def test_a_reader_may_catch_an_error_that_ends_its_transaction(tmp_path: Path) -
         db.execute("ROLLBACK")  # as SQLite does by itself when it cannot read a page
     with pytest.raises(apsw.SQLError), open_store(tmp_path / "index.db") as store, store.changing() as db:
         db.execute("ROLLBACK")  # what was written is lost, and this is told
+
+
+def test_damaged_indexes_that_were_moved_aside_are_deleted_after_thirty_days(tmp_path: Path) -> None:
+    path = tmp_path / "index.db"
+    path.write_bytes(b"no database")
+    old = tmp_path / "index.db.corrupt-20200101-120000-000000001"
+    old.write_bytes(b"old")
+    with open_store(path) as store:
+        (note,) = store.notes
+    assert "deleted after 30 days" in note
+    (aside,) = tmp_path.glob("index.db.corrupt-*")
+    assert aside.name in note and aside.read_bytes() == b"no database"
