@@ -1,4 +1,4 @@
-"""Finds who matches an expression (`store.match_expression`) by the postings of a store.
+"""Finds who matches an expression (`candidate_filter.evaluated`) by the postings of a store.
 
 FTS5 is not asked: its index stays in the working file.
 """
@@ -13,7 +13,7 @@ from longsearch.engine.index.lance.postings import IN_TITLE, LENGTHS, PLACE_BITS
 from longsearch.engine.index.lance.snapshot import Snapshot
 from longsearch.engine.index.lookup import forms_of
 from longsearch.engine.store import keywords
-from longsearch.engine.store.match_expression import TOKEN, evaluated
+from longsearch.engine.store.segments.candidate_filter import TOKEN, evaluated
 
 _NOBODY = Held(np.empty(0, np.int64), np.empty(0, np.int64))
 

@@ -1,6 +1,13 @@
-"""Which passages a search may find: those of some documents, and among them some or not others."""
+"""Which passages a search may find: those of some documents, and among them some or not others. Reads expressions.
 
+An FTS5 expression, as `index.lookup` writes it, is a form in quotation marks, which may end with a star for any word
+with this beginning, or `NEAR("one" "other", 5)`, or several between which stands OR, AND or NOT, in brackets.
+"""
+
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 import apsw
 import numpy as np
@@ -9,6 +16,9 @@ from numpy.typing import NDArray
 from longsearch.engine.store import documents
 
 _DENSE = 32  # so many ids to each that is wanted
+TOKEN = re.compile(r'"(?:[^"]|"")*"\*?|NEAR\(|[()]|AND|OR|NOT|\d+')
+_SIGNS = ("OR", "AND", "NOT")
+Set = TypeVar("Set")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,3 +93,48 @@ def places_among(ids: NDArray[np.int64], wanted: NDArray[np.int64]) -> tuple[NDA
     found = places < len(ids)
     found[found] = ids[places[found]] == wanted[found]
     return places[found], np.flatnonzero(found)
+
+
+class Sets(Protocol[Set]):
+    """Makes sets of passages, and joins two of them."""
+
+    def held(self, form: str) -> Set:
+        """Those that hold a form."""
+
+    def near(self, forms: Sequence[str], within: int) -> Set:
+        """Those that hold these forms with at most `within` words between."""
+
+    def either(self, one: Set, other: Set) -> Set:
+        """Those in any of the two."""
+
+    def both(self, one: Set, other: Set) -> Set:
+        """Those in both."""
+
+    def without(self, one: Set, other: Set) -> Set:
+        """Those in the first alone."""
+
+
+def evaluated(left: list[str], sets: Sets[Set], level: int = 0) -> Set:
+    """The passages that match an expression, given as its tokens, the last one first; takes these away.
+
+    NOT binds most, then AND, then OR, as in FTS5. At `level` 0 any sign joins, at 1 AND and NOT, at 2 NOT.
+    """
+    if level < len(_SIGNS):
+        found = evaluated(left, sets, level + 1)
+        while left and left[-1] == _SIGNS[level]:
+            left.pop()
+            join = (sets.either, sets.both, sets.without)[level]
+            found = join(found, evaluated(left, sets, level + 1))
+        return found
+    read = left.pop()
+    if read[0] == '"':
+        return sets.held(read)
+    if read == "(":
+        found = evaluated(left, sets)
+        left.pop()
+        return found
+    forms = []
+    while left[-1][0] == '"':
+        forms.append(left.pop())
+    within, _ = int(left.pop()), left.pop()
+    return sets.near(forms, within)

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from longsearch.engine.store import documents, keywords
 from longsearch.engine.store.manifest import Kind
-from longsearch.engine.store.match_expression import TOKEN, evaluated
-from longsearch.engine.store.segments.candidate_filter import CandidateFilter, places_among
+from longsearch.engine.store.segments.candidate_filter import TOKEN, CandidateFilter, evaluated, places_among
 from longsearch.engine.store.segments.files import Arrays, Segments
 from longsearch.engine.store.segments.postings import document_starts
 from longsearch.engine.store.segments.term_counts import Counts, Held, Ints, Postings, n_documents_at, united
@@ -36,11 +35,6 @@ class Form:
     expression: str
     tokens: tuple[bytes, ...]
     is_prefix: bool
-
-    @property
-    def is_word(self) -> bool:
-        """Whether the postings alone answer it."""
-        return len(self.tokens) <= 1
 
     def words(self, segment: Arrays) -> list[Word]:
         """Its words as the segment has them."""
@@ -105,10 +99,10 @@ def _of_segment(db: apsw.Connection, segment: Arrays, dead: NDArray[np.int64], t
 
 def held_in(db: apsw.Connection, segment: Arrays, form: Form, dead_places: Ints) -> Held:
     """Who holds a form in a segment. A longsearch before 1.20 wrote segments without positions: FTS5 knows them."""
-    n_documents = None
-    if form.is_word and form.is_prefix:
+    n_documents, is_word = None, len(form.tokens) <= 1
+    if is_word and form.is_prefix:
         return _of_prefix(segment, form.tokens, dead_places)
-    if form.is_word:
+    if is_word:
         places, counts, n_documents = _of_word(segment, form.tokens)
     elif "positions" in segment.raw:
         places, counts = phrase(segment, form.words(segment))

@@ -87,7 +87,9 @@ class WordSearch:
 def _best_of(part: Part, weights: Floats, mean_length: float, limit: int, allowed: CandidateFilter | None) -> Ranked:
     """The best passages of one part."""
     places = _candidates(part, weights, mean_length, limit, None if allowed is None else part.mask(allowed))
-    scores = _exact(part, places, weights, mean_length)
+    scores = np.zeros(len(places))
+    for own in _by_term(part, places, weights, mean_length):  # as FTS5 adds them up
+        scores += own
     return Ranked(part.passage_ids[places], scores)
 
 
@@ -135,14 +137,6 @@ def _highest(sums: NDArray[np.float32], limit: int) -> NDArray[np.int64]:
         least = np.partition(own, len(own) - limit)[len(own) - limit]
         places = places[own >= least * np.float32(1 - _ROUNDING)]
     return places
-
-
-def _exact(part: Part, places: NDArray[np.int64], weights: Floats, mean_length: float) -> NDArray[np.float64]:
-    """(p,): the BM25 of the passages at these places, as FTS5 computes it."""
-    scores = np.zeros(len(places))
-    for own in _by_term(part, places, weights, mean_length):
-        scores += own
-    return scores
 
 
 def _by_term(part: Part, places: NDArray[np.int64], weights: Floats, mean_length: float) -> Iterator[Floats]:
