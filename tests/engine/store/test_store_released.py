@@ -10,6 +10,7 @@ import pytest
 from longsearch.engine.errors import StoreError
 from longsearch.engine.index.index import Index
 from longsearch.engine.index.opening import open_index
+from longsearch.engine.store import examination
 from longsearch.engine.store.schema import MIGRATIONS
 from longsearch.engine.store.store import Store
 from longsearch.engine.types.results import SearchMode
@@ -111,3 +112,12 @@ def test_an_index_of_a_future_schema_is_refused_and_not_changed(
     assert "Update longsearch" in caught.value.hint
     assert released.read_bytes() == before
     assert not list(released.parent.glob("*.corrupt-*"))
+
+
+def test_no_released_index_seems_damaged(tmp_path: Path) -> None:
+    """Half-read documents, waiting and failed ones are in each."""
+    for fixture in sorted(FIXTURES.glob("*.xz")):
+        path = tmp_path / fixture.name.removesuffix(".xz")
+        unpack(fixture, path)
+        with open_store(path) as store, store.reading() as db:
+            assert examination.quick(db, path) == examination.of_pages(db) == [], fixture.name
