@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import NoReturn, Protocol, cast
 
 from longsearch.engine import __version__
-from longsearch.engine.errors import LongsearchError, install_hint
+from longsearch.engine.errors import LongsearchError
 from longsearch.engine.printable import printable
 
 EXIT_OK, EXIT_NOTHING_FOUND, EXIT_USAGE, EXIT_CANNOT, EXIT_INTERRUPTED = 0, 1, 2, 3, 130
@@ -125,7 +125,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if options.command not in _TELL_MISTAKES_THEMSELVES:
             _tell_mistakes()
-        exit_code = _run(options)
+        exit_code: int = options.run(options)
         sys.stdout.flush()
         return exit_code
     except LongsearchError as error:
@@ -146,17 +146,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         return EXIT_CANNOT
     finally:
         _tell_what_was_mended()
-
-
-def _run(options: argparse.Namespace) -> int:
-    """Run the command. Raises LongsearchError if it needs torch, which a plain install does not have."""
-    try:
-        exit_code: int = options.run(options)
-    except ModuleNotFoundError as error:
-        if error.name not in ("torch", "transformers"):
-            raise
-        raise LongsearchError(f"this needs {error.name}, which is not installed", install_hint("torch")) from error
-    return exit_code
 
 
 def _tell_what_was_mended() -> None:

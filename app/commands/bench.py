@@ -85,7 +85,9 @@ def run(options: Namespace) -> int:
         print(json.dumps(times._asdict(), indent=2) if options.json else search_times.describe(times))
         return 0
     from longsearch.app.models.encoders import chosen_model
+    from longsearch.engine.inference.opening import require_torch
 
+    require_torch("longsearch bench")
     figures = measure(options.model or chosen_model(), options.width, options.seconds)
     if options.long:
         from dataclasses import asdict

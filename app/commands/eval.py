@@ -12,6 +12,9 @@ def add_options(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Run `engine.evaluation`, and return its exit code."""
+    from longsearch.engine.inference.opening import require_torch
+
+    require_torch("longsearch eval")
     from longsearch.engine.evaluation.run import run as evaluate
 
     return evaluate(options.arguments[1:] if options.arguments[:1] == ["--"] else options.arguments)

@@ -20,6 +20,12 @@ def has_torch() -> bool:
     return find_spec("torch") is not None
 
 
+def require_torch(what: str) -> None:
+    """Raise ModelError if torch is not installed, which `what` needs."""
+    if not has_torch():
+        raise ModelError(f"{what} needs torch, which is not installed", install_hint("torch"))
+
+
 def open_encoder(
     model: str | Path = "bundled", device: str = "auto", dtype: str = "auto", width: Width = 1.0
 ) -> AnyEncoder:
