@@ -151,7 +151,8 @@ class MainScreen(Screen[None]):
         if event.hit is not self._result_pane.list.selected or results is None:
             return  # a newer answer has replaced the list that sent this message
         had_hit = self._text_pane.hit is not None
-        self._steps.see(self._bar.question, event.hit.path)
+        if event.is_chosen:
+            self._steps.see(self._bar.question, event.hit.path)
         self._text_pane.select(event.hit, event.words, event.is_chosen)
         self._text_pane.compare(results)
         self._text_pane.understood = results.understood
