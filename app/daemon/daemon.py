@@ -32,6 +32,7 @@ from longsearch.app.paths import data_folder, resolve_root, socket_path
 from longsearch.app.settings.reading import current
 from longsearch.engine import __version__
 from longsearch.engine.errors import LongsearchError, in_words
+from longsearch.engine.store.schema import MIGRATIONS
 from longsearch.indexer.process_priority import on_battery
 
 log = logging.getLogger("longsearch.daemon")
@@ -141,6 +142,7 @@ class Daemon:
     def _status(self) -> dict[str, Any]:
         return {
             "version": __version__,
+            "schema": len(MIGRATIONS),
             "pid": os.getpid(),
             "stays": self._stay,
             "paused": self._paused,

@@ -17,6 +17,7 @@ from longsearch.app.settings.schema import variable_of
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.models.identity import identify
 from longsearch.engine.platforms.processes import outliving
+from longsearch.engine.store.schema import MIGRATIONS
 
 START_TIMEOUT_S = 15.0
 _CALL_TIMEOUT_S = 5.0
@@ -72,9 +73,13 @@ def check_model(status: dict[str, Any] | None) -> None:
 def ensure_daemon(stay: bool = False) -> dict[str, Any]:
     """Start a daemon if none runs, and return its status. `stay`: it keeps running when there is nothing to do.
 
+    One that was started before an update of longsearch cannot open indexes of the new schema: another takes its place.
     Raises LongsearchError if it does not start, or runs with another model.
     """
     status = daemon_status()
+    if status is not None and status.get("schema", 0) < len(MIGRATIONS):
+        stop_daemon()
+        stay, status = stay or bool(status.get("stays")), None
     if status is None:
         process = _spawn(stay)
         deadline = time.monotonic() + START_TIMEOUT_S

@@ -243,6 +243,32 @@ def test_a_stopped_daemon_has_released_its_lock_and_its_socket(home: Path) -> No
         assert not socket_path().exists()
 
 
+def test_a_daemon_from_before_an_update_gives_way_to_one_that_knows_the_new_schema(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = Daemon(stay=True, tick_s=0.01)
+    monkeypatch.setattr(old, "_status", lambda: {"pid": 1, "stays": True, "model": {}, "roots": []})
+    started: list[bool] = []
+
+    class Process:
+        def poll(self) -> None: ...
+
+    def spawn(stay: bool) -> Process:
+        assert daemon_control.daemon_status() is None, "the old one has ended"
+        started.append(stay)
+        monkeypatch.setattr(daemon_control, "daemon_status", lambda: {"pid": 2, "schema": 99, "model": {}})
+        return Process()
+
+    monkeypatch.setattr(daemon_control, "_spawn", spawn)
+    monkeypatch.setattr(daemon_control, "check_model", lambda _: None)
+    thread = threading.Thread(target=old.run)
+    thread.start()
+    wait_until(lambda: daemon_control.daemon_status() is not None)
+    assert daemon_control.ensure_daemon()["pid"] == 2
+    thread.join()
+    assert started == [True], "it stays, as the old one did"
+
+
 def test_stopping_a_daemon_that_is_still_reading_says_that_it_ends_later(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
