@@ -19,7 +19,7 @@ from longsearch.engine.printable import printable
 
 Grid = Sequence[Sequence[str]]
 _BREAK = re.compile(r"<br\s*/?>")
-_APOSTROPHE = re.compile(r"^'(?=[=+\-@\t\r])")
+_APOSTROPHE = re.compile(r"^'(?='*[=+\-@\t\r])")
 _SHEET = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 _OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _PACKAGE = "http://schemas.openxmlformats.org/package/2006"
@@ -32,8 +32,11 @@ def _clean(text: str) -> str:
 
 
 def _to_csv(rows: Grid) -> bytes:
+    def cell(text: str) -> str:
+        return f"'{text}" if _APOSTROPHE.match(text) else as_text(text)  # one that began so keeps its own apostrophe
+
     file = io.StringIO()
-    csv.writer(file, lineterminator="\n").writerows([as_text(_clean(cell)) for cell in row] for row in rows)
+    csv.writer(file, lineterminator="\n").writerows([cell(_clean(text)) for text in row] for row in rows)
     return file.getvalue().encode("utf-8", "replace")
 
 
