@@ -127,7 +127,7 @@ def test_in_a_terminal_with_graphics_v_writes_the_page_and_leaving_takes_it_away
         os.write(ours, ANSWERS)
         read_until(ours, b"documents ready", output)
         os.write(ours, b"valve\r")
-        read_until(ours, b"3 documents ", output)
+        read_until(ours, b"3 documents", output)
         os.write(ours, b"\rv")
         read_until(ours, b"\x1b8", output)
         keys, pixels = from_kitty(output.decode("utf-8", "replace"))
