@@ -17,6 +17,11 @@ def load_object(path: Path) -> dict[str, Any]:
 
 
 def replace_object(path: Path, values: dict[str, Any], is_durable: bool = False) -> None:
+    """Replace the file by a JSON object, as `replace_text`."""
+    replace_text(path, json.dumps(values, indent=1), is_durable)
+
+
+def replace_text(path: Path, text: str, is_durable: bool = False) -> None:
     """Replace the file atomically. Only its owner can read it, as with every file of mkstemp. Raises OSError.
 
     `is_durable`: once this returns, the new file outlives a power cut.
@@ -24,7 +29,7 @@ def replace_object(path: Path, values: dict[str, Any], is_durable: bool = False)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(values, file, indent=1)
+            file.write(text)
             if is_durable:
                 file.flush()
                 os.fsync(file.fileno())

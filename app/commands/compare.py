@@ -70,6 +70,8 @@ def _side(span: "Span | None", read: "ReadFile") -> dict[str, Any] | None:
 
 
 def _lines(row: dict[str, Any]) -> list[str]:
+    from longsearch.engine.citing.wording import Difference
+
     lines = []
     for side, mark in (("first", "<"), ("second", ">")):
         if own := row[side]:
@@ -77,8 +79,5 @@ def _lines(row: dict[str, Any]) -> list[str]:
             lines += textwrap.wrap(
                 printable(own["text"]) + place, 80, initial_indent=f"  {mark} ", subsequent_indent="    "
             )
-    words = [
-        f"      {printable(one['first']) or '(nothing)'} → {printable(one['second']) or '(nothing)'}"
-        for one in row["differences"]
-    ]
+    words = [f"      {printable(Difference(one['first'], one['second']).shown)}" for one in row["differences"]]
     return [f"{_SIGNS[row['kind']]} {row['kind']}", *lines, *words]

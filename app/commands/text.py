@@ -55,12 +55,9 @@ def read_file(file: Path, fresh: bool) -> ReadFile:
     known = None if fresh else _from_index(file)
     if known is not None:
         return known
-    if not file.is_file():
-        raise LongsearchError(f"{file} is not a file", "name a document")
-    from longsearch.indexer.extract.reader import ExtractorProcess
+    from longsearch.app.search.outside import read_now
 
-    with ExtractorProcess() as extractor:
-        extraction = extractor.extract(file)
+    extraction = read_now(file)
     return ReadFile(file, extraction.document, False, extraction.partial_reason, extraction.hint)
 
 

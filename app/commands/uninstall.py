@@ -21,14 +21,17 @@ def run(options: Namespace) -> int:
     from longsearch.app.daemon.daemon_control import stop_daemon
     from longsearch.app.paths import calibration_path, config_path, data_folder, home, in_shell
 
-    folders = {
-        data_folder(): "indexes, basket, saved searches, queries, the daemon's log",
-        calibration_path().parent: "what was measured of this machine",
-        config_path().parent: "settings and themes",
-    }
-    there = {folder: held for folder, held in folders.items() if folder.is_dir()}
-    for folder, held in there.items():
-        print(f"{_megabytes(folder):>9,.1f} MB  {in_shell(folder)}: {held}")
+    there: dict[Path, list[str]] = {}
+    for folder, held in (
+        (data_folder(), "indexes, basket, saved searches, queries, the daemon's log"),
+        (calibration_path().parent, "what was measured of this machine"),
+        (config_path().parent, "settings and themes"),
+    ):
+        outer = next((known for known in there if folder.is_relative_to(known)), folder)  # one may lie in another
+        if folder.is_dir():
+            there.setdefault(outer, []).append(held)
+    for folder, holds in there.items():
+        print(f"{_megabytes(folder):>9,.1f} MB  {in_shell(folder)}: {', '.join(holds)}")
     print("your documents stay as they are; to keep what is your own: longsearch export FILE")
     if not (options.yes or is_confirmed("remove all of it?", "this removes your basket and your indexes")):
         return 1

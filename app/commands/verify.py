@@ -144,10 +144,7 @@ def _lines(verdict: "Verdict") -> list[str]:
         case "changed":
             lines.append(f"    changed; {where} says:")
             lines += shown
-            lines += [
-                f"      {printable(one.draft) or '(nothing)'} → {printable(one.document) or '(nothing)'}"
-                for one in verdict.differences
-            ]
+            lines += [f"      {printable(one.shown)}" for one in verdict.differences]
         case "elsewhere":
             cited = printable(_cited(quoted))
             lines.append(f"    not in the source that is cited ({cited}) but in {where}")

@@ -205,15 +205,12 @@ def _relative(scope: Scope, path: str) -> str:
 
 def text_of(draft: Path) -> tuple[str, str]:
     """Return the text of a draft, and the ending that says which marks it has. Raises LongsearchError."""
-    from longsearch.indexer.extract.reader import ExtractorProcess
-
-    if not draft.is_file():
-        raise LongsearchError(f"{draft} is not a file", "name a document")
     suffix = draft.suffix.lower()
-    if suffix in _RAW:
+    if suffix in _RAW and draft.is_file():
         return decode(draft.read_bytes()), suffix
-    with ExtractorProcess() as extractor:
-        document = extractor.extract(draft).document
+    from longsearch.app.search.outside import read_now
+
+    document = read_now(draft).document
     return with_blocks(document.text, document.quoted), ""
 
 
@@ -231,21 +228,20 @@ def verified(query: str, scope: Scope, source: VectorSource) -> SearchResults:
     counts = Counter(one.status.value for one in verdicts)
     wrong_first = sorted(verdicts, key=lambda one: one.status is Status.VERBATIM)
     hits = tuple(
-        replace(_as_hit(one, one.place), rank=rank)
-        for rank, one in enumerate([one for one in wrong_first if one.place], start=1)
+        _as_hit(rank, one, place)
+        for rank, (one, place) in enumerate(((one, one.place) for one in wrong_first if one.place), start=1)
     )
     more = f"; the first {_MOST_SHOWN} of {len(quoted):,}: all by longsearch verify" if quoted[_MOST_SHOWN:] else ""
     note = ", ".join(f"{n} {status}" for status, n in counts.items()) or "the draft quotes nothing of five words"
     return SearchResults(query, SearchMode.WORDS, "", (time.perf_counter() - started) * 1000, hits, note + more)
 
 
-def _as_hit(verdict: Verdict, place: Quotation | None) -> DocumentHit:
+def _as_hit(rank: int, verdict: Verdict, place: Quotation) -> DocumentHit:
     """Return a quotation as a hit: its status and its words in place of the title, and the passage of the document."""
-    assert place is not None  # noqa: S101 - those without a place are no hits
-    words = "; ".join(f"{one.draft or '(nothing)'} → {one.document or '(nothing)'}" for one in verdict.differences)
+    words = "; ".join(one.shown for one in verdict.differences)
     title = (
         f"{verdict.status.value}, line {verdict.quoted.line}: {f'{words} in ' if words else ''}“{verdict.quoted.text}”"
     )
     return DocumentHit(
-        0, place.document_id, place.path, title, place.similarity, (as_passage(place),), place.root, place.folder
+        rank, place.document_id, place.path, title, place.similarity, (as_passage(place),), place.root, place.folder
     )

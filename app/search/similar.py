@@ -69,13 +69,9 @@ def _index_of(found: OpenFolders, root: Path) -> Index:
 
 def _read(file: Path) -> DocumentText:
     """Return the text of a file with a title. Raises LongsearchError if the file cannot be read."""
-    from longsearch.app.settings.reading import current
-    from longsearch.indexer.extract.formats import use_adapters
-    from longsearch.indexer.extract.reader import ExtractorProcess
+    from longsearch.app.search.outside import read_now
 
-    use_adapters(current().adapters)
-    with ExtractorProcess() as extractor:
-        document = extractor.extract(file).document
+    document = read_now(file).document
     return replace(document, title=document.title or title_of(file.name))
 
 

@@ -35,6 +35,11 @@ class Difference:
     document: str
     """"" if the draft says more."""
 
+    @property
+    def shown(self) -> str:
+        """What became of what, in a line. It has not passed through `printable`."""
+        return f"{self.draft or '(nothing)'} → {self.document or '(nothing)'}"
+
 
 class _Token(NamedTuple):
     """A word, a number with its sign, or a character of a script without spaces."""

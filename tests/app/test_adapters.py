@@ -41,5 +41,12 @@ def test_a_file_is_read_by_the_program_that_the_config_file_names(
     assert "no-such-program" in files["other.odd"]["reason"]
 
 
+def test_a_file_in_no_index_is_read_by_it_too(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    outside = home / "speech.shout"
+    outside.write_text("THE HARBOUR MASTER SPOKE OF HERRING.")
+    assert main(["text", str(outside)]) == 0
+    assert capsys.readouterr().out.strip() == "the harbour master spoke of herring."
+
+
 def test_a_program_that_is_not_installed_is_noted() -> None:
     assert notes() == ["no-such-program, which an adapter runs, is not installed"]

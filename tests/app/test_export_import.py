@@ -39,6 +39,7 @@ def test_what_was_exported_comes_back_and_what_was_there_can_be_restored(own: Pa
     assert config_path().read_text("utf-8") == 'model = "english"\n'
     assert config_path().with_name("config.toml.before").read_text("utf-8") == 'model = "multilingual"\n'
     assert (themes_folder() / "sea.toml").exists()
+    assert config_path().stat().st_mode & 0o077 == 0
 
 
 def test_an_export_never_writes_over_a_file(own: Path) -> None:
@@ -79,3 +80,14 @@ def test_uninstall_says_what_there_is_and_removes_it_only_if_the_person_agrees(
     assert main(["uninstall", "--yes"]) == 0
     assert not folder.exists() and not config_path().exists()
     assert document.read_text("utf-8") == "mine"
+
+
+def test_uninstall_removes_a_cache_that_lies_in_the_data_folder_with_it(
+    own: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    inner = data_folder() / "cache"
+    inner.mkdir()
+    monkeypatch.setattr("longsearch.app.paths.calibration_path", lambda: inner / "calibration.json")
+    assert main(["uninstall", "--yes"]) == 0
+    assert not inner.parent.exists()
+    assert capsys.readouterr().out.count(str(inner.parent)) == 1
