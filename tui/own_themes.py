@@ -29,7 +29,7 @@ def stamps(folder: Path | None) -> Stamps:
     """Return the files as they are now; () if there is no such folder. May block."""
     try:
         files = sorted(folder.glob("*.toml")) if folder else []
-        return tuple((file.name, file.stat().st_mtime_ns, file.stat().st_size) for file in files)
+        return tuple((file.name, stat.st_mtime_ns, stat.st_size) for file in files for stat in (file.stat(),))
     except OSError:
         return ()
 

@@ -94,7 +94,6 @@ def run(options: Namespace) -> int:
     from longsearch.app.daemon import daemon_control
     from longsearch.app.folders.indexes import IndexLockedError
     from longsearch.app.folders.store_refs import write_store
-    from longsearch.app.indexing.recipe import Job
     from longsearch.app.models.cards import tell_once
     from longsearch.app.models.folder_models import choose_model, follow_settings
     from longsearch.app.paths import is_url, resolve_root, working_path
@@ -114,8 +113,7 @@ def run(options: Namespace) -> int:
     ocr = _ocr_languages(options.ocr, is_here=not options.on)
     listed = None if options.files is None else read_list(options.files, root)
     with ProgressBar(next_path or working_path(root), options.quiet, options.deepen) as bar:
-        wishes = options.reread, ocr is not None, options.deepen, lambda: options.retry_failed
-        job = Job(listed, ocr, *wishes, announce=bar.announce)
+        job = _job(options, listed, ocr, bar.announce)
         if options.on:
             return _report(root, _index_on_cluster(root, options, job))
         try:
@@ -126,6 +124,20 @@ def run(options: Namespace) -> int:
             if options.deepen:  # the daemon has lost the lock by now, and leaves the index alone for a minute
                 summary = _index_here(root, options, job)
     return _report(root, summary)
+
+
+def _job(options: Namespace, listed: frozenset[str] | None, ocr: str | None, announce: Callable[[str], None]) -> "Job":
+    from longsearch.app.indexing.recipe import Job
+
+    return Job(
+        listed,
+        ocr,
+        reread=options.reread,
+        again_by_ocr=ocr is not None,
+        deepen=options.deepen,
+        wants_retry=lambda: options.retry_failed,
+        announce=announce,
+    )
 
 
 def _refuse_for_daemon(options: Namespace, locked: LongsearchError) -> None:

@@ -98,7 +98,7 @@ def describe(root: Path, text: str) -> str:
         raise LongsearchError(f"{len(kept)} characters are too many", f"say it in {MAX_ABOUT}: a sentence or two")
     names_of([root])
     with _lock():
-        replace_object(names_path(), {"names": _load(), "about": {**descriptions(), os.fspath(root): kept}})
+        _save(_load(), {os.fspath(root): kept})
     return kept
 
 

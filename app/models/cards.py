@@ -21,6 +21,6 @@ def advice() -> str:
 def tell_once() -> None:
     """Print `advice`, if there is any, on stderr: at the first start, and never again."""
     told = data_folder() / "told-of-card"
-    if (said := advice()) and not told.exists():
+    if not told.exists() and (said := advice()):
         told.touch(0o600)
         print(f"longsearch: {said}", file=sys.stderr)

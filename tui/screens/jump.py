@@ -15,8 +15,7 @@ from longsearch.tui.widgets.key_line import KeyLine
 
 QUERY, TEXT = "q", "w"
 """The letters of the panes."""
-ROWS = "".join(letter for letter in "asdfghjkl" + ascii_lowercase[::-1] if letter not in QUERY + TEXT)
-ROWS = "".join(dict.fromkeys(ROWS))
+ROWS = "".join(letter for letter in dict.fromkeys("asdfghjkl" + ascii_lowercase[::-1]) if letter not in QUERY + TEXT)
 """The letters of the results: those under the fingers first."""
 
 

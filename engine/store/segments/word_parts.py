@@ -98,7 +98,7 @@ def _of_segment(db: apsw.Connection, segment: Arrays, dead: NDArray[np.int64], t
 
 
 def held_in(db: apsw.Connection, segment: Arrays, form: Form, dead_places: Ints) -> Held:
-    """Who holds a form in a segment. A longsearch before 1.20 wrote segments without positions: FTS5 knows them."""
+    """Who holds a form in a segment. An older longsearch wrote segments without positions: FTS5 knows them."""
     n_documents, is_word = None, len(form.tokens) <= 1
     if is_word and form.is_prefix:
         return _of_prefix(segment, form.tokens, dead_places)
