@@ -37,6 +37,10 @@ class CorruptIndexError(StoreError):
     """The index file is damaged."""
 
 
+class BusyIndexError(StoreError):
+    """Another process holds the index."""
+
+
 @dataclass(frozen=True, slots=True)
 class _FileState:
     """An index file at a moment: another one if it was replaced or written to since. SQLite watches the log itself."""
@@ -163,7 +167,7 @@ def errors_explained(path: Path, of_files: type[Exception] = OSError) -> Iterato
         hint = "longsearch index FOLDER, or the daemon, mends it: what is damaged is read again from its files"
         raise CorruptIndexError(f"The index is corrupt: {error}", hint) from error
     except (apsw.BusyError, apsw.LockedError) as error:
-        raise StoreError("The index is in use by another process", "Try again in a moment") from error
+        raise BusyIndexError("The index is in use by another process", "Try again in a moment") from error
     except apsw.FullError as error:
         raise StoreError("The disk is full", f"Make room on the disk of {path}") from error
     except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError, of_files) as error:

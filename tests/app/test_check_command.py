@@ -3,10 +3,12 @@
 import json
 from pathlib import Path
 
+import apsw
 import pytest
 
 from longsearch.app.cli import main
 from longsearch.app.paths import index_path
+from longsearch.engine.store import connection
 from longsearch.engine.store.store import Store
 from tests.app.made_folders import make_folder, toward
 
@@ -55,3 +57,38 @@ def test_damage_is_told_with_its_documents(
 def test_a_folder_without_an_index_is_refused(home: Path) -> None:
     (home / "empty").mkdir()
     assert main(["check", str(home / "empty")]) == 3
+
+
+def test_an_index_that_cannot_be_checked_costs_its_own_line_and_not_the_others(
+    root: Path, home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = make_folder(home / "other", {"a.md": "# Valves\n\nA valve."}, [toward(1, 1)])
+    monkeypatch.setattr(connection, "BUSY_TIMEOUT_MS", 1)
+    holder = apsw.Connection(str(index_path(root)))
+    holder.pragma("locking_mode", "exclusive")
+    holder.execute("BEGIN IMMEDIATE; UPDATE meta SET value = value; COMMIT")
+    assert main(["check"]) == 11
+    said = capsys.readouterr().out
+    assert f"{index_path(root)}: NOT CHECKED: The index is in use by another process" in said
+    assert f"{other}: whole" in said
+
+    holder.close()
+    with Store.open(index_path(root)) as store, store.changing() as db:
+        db.pragma("user_version", 1)
+    assert main(["check"]) == 3
+    said = capsys.readouterr().out
+    assert f"{index_path(root)}: NOT CHECKED: The index was written by an older longsearch" in said
+    assert f"{other}: whole" in said
+
+
+def test_a_damaged_index_is_told_beside_one_in_use_and_the_code_is_that_of_damage(
+    root: Path, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = make_folder(home / "other", {"a.md": "# Valves\n\nA valve."}, [toward(1, 1)])
+    with Store.open(index_path(root)) as store, store.changing() as db:
+        db.pragma("user_version", 1)
+    index_path(other).write_bytes(b"no database" * 1000)
+    assert main(["check", "--json"]) == 3
+    rows = {row["index"]: row for row in json.loads(capsys.readouterr().out)["folders"]}
+    assert rows[str(index_path(root))]["problem"] and not rows[str(index_path(root))]["findings"]
+    assert rows[str(index_path(other))]["findings"] and not rows[str(index_path(other))]["problem"]
