@@ -54,11 +54,23 @@ def test_a_table_on_a_slide_keeps_its_rows(extract: Extract) -> None:
 
 
 def test_diagrams_and_charts_of_a_slide_are_read_and_fallbacks_are_not(extract: Extract) -> None:
-    fallback = f"<c:Fallback xmlns:c='x'>{shape('twice')}</c:Fallback>"
-    parts = pptx_parts([shape("Plan", kind="title") + shape("once") + fallback])
+    both = f"<c:Choice>{shape('once')}</c:Choice><c:Fallback>{shape('twice')}</c:Fallback>"
+    alternatives = f"<c:AlternateContent xmlns:c='x'>{both}</c:AlternateContent>"
+    parts = pptx_parts([shape("Plan", kind="title") + alternatives])
     parts["ppt/slides/_rels/slide1.xml.rels"] = relations(("diagramData", "../diagrams/data1.xml"))
     parts["ppt/diagrams/data1.xml"] = '<d xmlns:a="a"><a:p><a:r><a:t>a step</a:t></a:r></a:p></d>'
     assert extract(zipped(parts), "a.pptx").document.text == "Plan\n\nonce\n\nDiagram: a step"
+
+
+def test_a_formula_of_a_slide_is_one_line_in_its_sentence_and_what_older_programs_show_is_left_out(
+    extract: Extract,
+) -> None:
+    part = "<m:{0}><m:r><m:t>{1}</m:t></m:r></m:{0}>"
+    fraction = f"<m:oMath xmlns:m='m'><m:f>{part.format('num', 'dV')}{part.format('den', 'dt')}</m:f></m:oMath>"
+    fallback = "<c:Fallback><a:r><a:t>[formula]</a:t></a:r></c:Fallback>"
+    either = f"<c:AlternateContent xmlns:c='x'><c:Choice>{fraction}</c:Choice>{fallback}</c:AlternateContent>"
+    slide = f"<p:sp><a:p><a:r><a:t>Let </a:t></a:r>{either}<a:r><a:t> be.</a:t></a:r></a:p></p:sp>"
+    assert extract(zipped(pptx_parts([slide])), "a.pptx").document.text == "Let dV/dt be."
 
 
 def test_a_hidden_slide_keeps_its_number_and_feet_and_comments_are_marked(extract: Extract) -> None:

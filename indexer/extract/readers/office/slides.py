@@ -11,6 +11,7 @@ from longsearch.indexer.extract.clean import one_line
 from longsearch.indexer.extract.readers.archives import Archive
 from longsearch.indexer.extract.readers.attachments import of_this_file
 from longsearch.indexer.extract.readers.numerals import numeral
+from longsearch.indexer.extract.readers.office.formulas import Formula
 from longsearch.indexer.extract.readers.office.ole_objects import embedded_file
 from longsearch.indexer.extract.readers.office.pictures import text_of_drawing
 from longsearch.indexer.extract.readers.office.properties import CORE, core_properties, title_in
@@ -154,7 +155,9 @@ class _Shapes:
         self._counts: dict[str, int] = {}
         self._column = 0
         self._goes_on = False
-        self._n_blocks = 0
+        self._alternatives: list[int] = []
+        self._n_characters = 0
+        self._formula: Formula | None = None
         self._placeholder = ""
         self._words: list[str] = []
         self._is_text = False
@@ -163,17 +166,22 @@ class _Shapes:
         self._cell: list[str] | None = None
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
+        if self._n_skipped:
+            self._n_skipped += 1
+            return
         match name:
-            case "Fallback" if len(self.blocks) > self._n_blocks:  # what the element before it says to newer programs
-                self._n_skipped += 1
-            case "Fallback" if self._n_skipped:
-                self._n_skipped += 1
             case "AlternateContent":
-                self._n_blocks = len(self.blocks)
+                self._alternatives.append(self._n_characters)
+            case "Fallback" if self._alternatives and self._n_characters > self._alternatives[-1]:
+                self._n_skipped = 1  # what the element before it says to newer programs
             case "sld":
                 self.is_hidden = not is_on({"val": attributes.get("show", "1")})
             case "t" | "text":
-                self._is_text = not self._n_skipped
+                self._is_text = True
+            case "oMath":
+                self._formula = Formula(self._words)
+            case _ if self._formula is not None:
+                self._formula.start(name, attributes)
             case _:
                 self._start_part(name, attributes)
 
@@ -196,31 +204,42 @@ class _Shapes:
                 self._goes_on = is_on({"val": attributes.get("vMerge", "0")})
 
     def end(self, name: str) -> None:
+        if self._n_skipped:
+            self._n_skipped -= 1
+            return
         match name:
-            case "Fallback" if self._n_skipped:
-                self._n_skipped -= 1
+            case "AlternateContent":
+                self._alternatives.pop()
             case "t":
                 self._is_text = False
+            case "oMath":
+                self._formula = None
+            case _ if self._formula is not None:
+                self._formula.end(name)
             case "p" | "text":
                 self._is_text = False
                 self._end_paragraph()
             case "tc":
-                if self._row is not None and self._cell is not None:
-                    words = " ".join(" ".join(self._cell).split())
-                    words = words or (self._above.get(self._column, "") if self._goes_on else "")
-                    self._above[self._column] = words
-                    self._row.append(words)
-                self._cell = None
-                self._column += 1
+                self._end_cell()
             case "tr":
                 self.blocks += filter(None, (_CELL_SEPARATOR.join(self._row or ()).rstrip(" |"),))
                 self._row = None
             case "sp":
                 self._placeholder = ""
 
+    def _end_cell(self) -> None:
+        if self._row is not None and self._cell is not None:
+            words = " ".join(" ".join(self._cell).split())
+            words = words or (self._above.get(self._column, "") if self._goes_on else "")
+            self._above[self._column] = words
+            self._row.append(words)
+        self._cell = None
+        self._column += 1
+
     def characters(self, text: str) -> None:
         if self._is_text and not self._n_skipped:
             self._words.append(text)
+            self._n_characters += len(text)
 
     def _end_paragraph(self) -> None:
         words, self._words = "".join(self._words).strip(), []

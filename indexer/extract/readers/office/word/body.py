@@ -8,10 +8,10 @@ Longer than 300 lines because each element changes the state that all others loo
 
 from collections.abc import Callable, Iterable, Mapping
 
+from longsearch.indexer.extract.readers.office.formulas import Formula
 from longsearch.indexer.extract.readers.office.word.definitions import COMMENT, Definitions, note_mark
 from longsearch.indexer.extract.readers.office.word.fields import Fields
 from longsearch.indexer.extract.readers.office.word.flows import Block, Flow, Paragraph, Table, marked
-from longsearch.indexer.extract.readers.office.word.formulas import Formula
 from longsearch.indexer.extract.readers.office.word.numbering import Counters
 from longsearch.indexer.extract.readers.office.word.properties import (
     describe_cell,
