@@ -4,10 +4,14 @@
 """
 
 import os
+import shutil
 import tempfile
+from pathlib import Path
 
-# a folder of this process alone: what one run writes there by mistake may not reach the next
-os.environ["XDG_CONFIG_HOME"] = os.path.join(tempfile.gettempdir(), f"longsearch-tests-without-config-{os.getpid()}")  # noqa: PTH118
+import pytest
+
+_NO_CONFIG = Path(tempfile.gettempdir(), f"longsearch-tests-without-config-{os.getpid()}")
+os.environ["XDG_CONFIG_HOME"] = str(_NO_CONFIG)
 
 try:
     from hypothesis import settings
@@ -17,3 +21,11 @@ else:
     settings.register_profile("steady", deadline=None, derandomize=True)
     settings.register_profile("explore", deadline=None, max_examples=500)
     settings.load_profile("steady")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown() -> None:
+    """Fail a test that leaves a config file to those after it; a search read one, and entered one function more."""
+    if (_NO_CONFIG / "longsearch").exists():
+        shutil.rmtree(_NO_CONFIG)
+        pytest.fail("the test wrote a config file outside its home: take the fixture `home`, or set XDG_CONFIG_HOME")

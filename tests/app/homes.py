@@ -11,11 +11,12 @@ SAMPLES = Path(__file__).parents[2] / "assets" / "samples"
 
 
 def make_home(folder: Path, patch: pytest.MonkeyPatch) -> Path:
-    """Make longsearch keep its data, its cache and its socket in `folder`."""
-    for name in ("XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"):
+    """Make longsearch keep its data, its cache and its socket in `folder`, and look there for its config file."""
+    for name in ("XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME"):
         place = folder / name.lower()
-        place.mkdir()
         patch.setenv(name, str(place))
+        if name != "XDG_CONFIG_HOME":
+            place.mkdir()
     return folder
 
 

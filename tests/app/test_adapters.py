@@ -13,8 +13,7 @@ from longsearch.indexer.extract.formats import use_adapters
 
 
 @pytest.fixture(autouse=True)
-def adapter(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
+def adapter(home: Path) -> Iterator[None]:
     script = home / "unshout"
     script.write_text('#!/bin/sh\ntr A-Z a-z < "$1"\n')
     script.chmod(0o700)

@@ -48,4 +48,5 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("XDG_DATA_HOME", "XDG_RUNTIME_DIR"):
         (tmp_path / name).mkdir()
         monkeypatch.setenv(name, str(tmp_path / name))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "XDG_CONFIG_HOME"))
     return tmp_path
