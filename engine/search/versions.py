@@ -1,8 +1,9 @@
 """Folds documents that say nearly the same into one hit, so that other answers are seen: the versions of a lease.
 
 Two documents are versions if their best passages say nearly the same, and so do their beginnings; if they have about
-as many passages; and if their vectors are near, where they have some. What answers the query much worse is none: a word
-that was asked for tells the two apart. Hits are compared, never the whole index.
+as many passages; and if their vectors are near, where they have some. If their names differ by more than numbers, they
+share nearly the whole text: two functions of a program are alike and no versions. What answers the query much worse is
+none: a word that was asked for tells the two apart. Hits are compared, never the whole index.
 """
 
 import os
@@ -27,10 +28,13 @@ _BEGINNING = 8_192  # characters
 _AS_LONG = 0.75  # the shorter of two versions has at least this share of the longer one's passages
 _NEAR = 0.95  # the cosine of two versions
 _AS_GOOD = 0.9  # of the better one's score: asked for AVChapterStart, AVChapterEnd stood in its place
+_NEARLY_WHOLE = 0.8  # of the groups of words, where the names do not say that they are versions
 _MOST_TIMES = 9  # as many hits as are wanted are compared at most
 _MOST_KEPT = 512  # of 11 kB each
 _beginnings: dict[tuple[FilesVersion, int], Shingles] = {}
 _NUMBER = re.compile(r"\d+")
+_LETTERS = re.compile(r"[^\W\d_]+")
+_SAY_VERSION = frozenset({"v", "ver", "version", "rev", "revision", "draft", "entwurf", "final", "copy", "old", "new"})
 IndexOf = Callable[[DocumentHit], Index]
 Finder = Callable[[Sequence[DocumentHit], int], Sequence[DocumentHit]]
 
@@ -82,14 +86,23 @@ class Whole:
     n_passages: int
     vector: Vectors | None
 
-    def is_version_of(self, other: "Whole") -> bool:
-        """Whether both are about as long, alike as a whole, and begin alike. What is quickly told is asked first."""
+    def is_version_of(self, other: "Whole", shared: float = NEARLY_THE_SAME) -> bool:
+        """Whether both are about as long, alike as a whole, and begin alike. What is quickly told is asked first.
+
+        `shared`: the share of the groups of words that their beginnings have in common at least.
+        """
         if min(self.n_passages, other.n_passages) < _AS_LONG * max(self.n_passages, other.n_passages):
             return False
         has_vectors = self.index is other.index and self.vector is not None and other.vector is not None
         if has_vectors and float(self.vector @ other.vector) < _NEAR:  # type: ignore[operator]
             return False
-        return overlap(self.beginning(), other.beginning()) >= NEARLY_THE_SAME
+        return overlap(self.beginning(), other.beginning()) >= shared
+
+    def folds_into(self, best: "Whole") -> bool:
+        """Whether it needs no row of its own beside a better hit."""
+        name = _name(self.hit)
+        shared = NEARLY_THE_SAME if name and name == _name(best.hit) else _NEARLY_WHOLE
+        return self.hit.score >= _AS_GOOD * best.hit.score and self.is_version_of(best, shared)
 
     def beginning(self) -> Shingles:
         """The groups of words with which the document begins. The last ones are kept: to read one takes 1 ms."""
@@ -110,10 +123,15 @@ def _versions(hits: Sequence[DocumentHit], index_of: IndexOf) -> Iterator[list[D
         yield list(hits)
     while left:
         first = left[0]
-        least = _AS_GOOD * first.hit.score
-        own = [one for one in left if one is first or (one.hit.score >= least and one.is_version_of(first))]
+        own = [one for one in left if one is first or one.folds_into(first)]
         left = [one for one in left if one not in own]
         yield [one.hit for one in own]
+
+
+def _name(hit: DocumentHit) -> list[str]:
+    """The words of a file's name without numbers and what says that it is a version."""
+    stem = os.path.splitext(os.path.basename(hit.path))[0]  # noqa: PTH119, PTH122 (hostile names)
+    return [word for word in _LETTERS.findall(stem.casefold()) if word not in _SAY_VERSION]
 
 
 def wholes(hits: Sequence[DocumentHit], index_of: IndexOf) -> list[Whole]:

@@ -114,6 +114,12 @@ def test_documents_that_only_share_a_passage_stay_apart(store: Store) -> None:
     assert len(rows(found(store))) == 2
 
 
+def test_what_is_alike_but_has_another_name_shares_nearly_the_whole_text_or_stays_apart(store: Store) -> None:
+    for name in ("withArgon.java", "withBalloon.java", "hashing_v1.java", "hashing 2 (final).java"):
+        put(store, name, LEASE.format(410).replace("old", name[:-5]).replace("repairs", name[:-5]))
+    assert sorted(len(hit.versions) for hit in found(store).hits) == [0, 0, 1]
+
+
 @pytest.mark.parametrize("texts", [("Buy milk at the mill.", "Buy bread at the mill."), (LEASE.format(1), BYLAWS)])
 def test_short_notes_and_other_texts_stay_apart(store: Store, texts: tuple[str, str]) -> None:
     for number, text in enumerate(texts):
