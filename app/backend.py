@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from longsearch.app.daemon import daemon_control
+from longsearch.app.evidence.saving import quoted
 from longsearch.app.evidence.user_data import StoredUserData
 from longsearch.app.folders.languages import advice_about, note_about_question
 from longsearch.app.folders.listing import indexed_folders
@@ -23,7 +24,7 @@ from longsearch.app.indexing import scans
 from longsearch.app.models import query_vectors as vectors
 from longsearch.app.models.folder_models import describe_change
 from longsearch.app.paths import index_path
-from longsearch.app.search.quoting import quote_in, where
+from longsearch.app.search.quoting import quote_in
 from longsearch.app.search.scope import Scope
 from longsearch.app.search.searching import Question, complete_query, headings_to_ask, search, shipped_reader
 from longsearch.app.search.similar import similar_to_document, similar_to_passage_at
@@ -111,11 +112,7 @@ class AppBackend:
         asked = Question(query, mode, instruction, SHOWN_DOCUMENTS, prefix_last=is_typing, explain=True)
         try:
             if quote_in(query) is not None:
-                if query.lstrip().casefold().startswith("verify:"):
-                    from longsearch.app.evidence.verifying import verified  # seldom, and it loads much
-
-                    return self._numbered(verified(query, self._scope(), self._vector))
-                return self._numbered(where(query, self._scope(), SHOWN_DOCUMENTS))
+                return self._numbered(quoted(query, self._scope(), self._vector, SHOWN_DOCUMENTS))
             results = search(self._scope(), asked, self._vector).answers_first()
             return self._shown(results)
         except NoIndexError:

@@ -19,6 +19,9 @@ _OTHER_MONTHS = (
 )  # fmt: skip
 """Whole names that begin otherwise than in English: Dutch, French, German, Italian, Portuguese, Spanish, Swedish, and
 Russian ones without their endings."""
+_ENGLISH_MONTHS = frozenset(
+    "january february march april june july august sept september october november december".split()  # noqa: SIM905
+)
 _WHOLE_MONTHS = "|".join(name for names in _OTHER_MONTHS for name in names)
 _MONTH_NUMBERS = {
     name: number
@@ -46,6 +49,12 @@ _YEAR_IN_NAME = re.compile(r"(?<![^\W_])((?:19|20)\d\d)(?![^\W_])")
 _ARXIV_NAME = re.compile(r"(?<!\d)(\d\d)(0[1-9]|1[0-2])\.\d{4,5}(?:v\d{1,2})?(?!\d)")
 _NUMBER = re.compile(r"\d{1,2}")
 _ARXIV_FIRST_YEAR = 7  # identifiers of this form begin in April 2007
+
+
+def is_month(word: str) -> bool:
+    """Whether a word is a month's name, or its first three letters: "May", not "Mayer"."""
+    name = word.casefold().rstrip(".")
+    return name in _MONTH_NUMBERS or name in _ENGLISH_MONTHS
 
 
 def parse_date(text: str) -> str:

@@ -18,7 +18,8 @@ _SHOWN = ("author", "tag", "date")
 _MAX_OF_FIELD = 3
 _PLAIN_TITLES = frozenset({"heading", "front matter", "title element"})
 """Where everybody expects a title: not worth a word."""
-_TIME_OF_FILE = "file time"
+FILE_TIME = "file time"
+"""The source of a date that says when the file was written, not when the document was."""
 _HIDDEN = frozenset({"title", "created", "language"})
 
 
@@ -42,7 +43,7 @@ def describe(values: "Sequence[MetadataValue]", with_others: bool = False, with_
     ]
     if not with_others:
         return " · ".join(words for _, words in parts)
-    if [value.source for value in values if value.field not in _HIDDEN] == [_TIME_OF_FILE]:
+    if [value.source for value in values if value.field not in _HIDDEN] == [FILE_TIME]:
         parts = []  # the list of results has it too
     if not with_sources:
         return " · ".join(words for _, words in parts)

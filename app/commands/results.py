@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from longsearch.app.commands import records
 from longsearch.app.commands.links import has_links, link
 from longsearch.engine.amounts import counted
-from longsearch.engine.metadata_lines import describe
+from longsearch.engine.metadata_lines import FILE_TIME, describe
 from longsearch.engine.places import place_name
 from longsearch.engine.printable import condensed, printable
 from longsearch.engine.reason_lines import reason_lines
@@ -245,4 +245,4 @@ def _between_words(text: str, at: int) -> int:
 
 def _told(values: "Sequence[MetadataValue]") -> "list[MetadataValue]":
     """Leave out the date of a document that has none but its file's: it is only the day when the file was copied."""
-    return [value for value in values if (value.field, value.source) != ("date", "file time")]
+    return [value for value in values if (value.field, value.source) != ("date", FILE_TIME)]

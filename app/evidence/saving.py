@@ -49,13 +49,22 @@ def _vector(index: Index, source: VectorSource, text: str, instruction: str | No
     return query_vector(index, text, instruction or "", source).vector
 
 
+def quoted(query: str, scope: Scope, source: VectorSource, k: int) -> SearchResults:
+    """Answer a query that begins with `where:` or `verify:`, as the app shows results. Raises QueryError."""
+    if query.lstrip().casefold().startswith("verify:"):
+        from longsearch.app.evidence.verifying import verified  # seldom, and it loads much
+
+        return verified(query, scope, source)
+    return where(query, scope, k)
+
+
 def searched(search: SavedSearch, folders: Sequence[Folder], source: VectorSource, k: int) -> SearchResults:
     """Return the answer to a saved search in its folders. Raises LongsearchError, as `app.search.searching.search`."""
     wanted = [folder for folder in folders if search.covers(folder.root)]
     if not wanted:
         raise LongsearchError("the folders of this search are no longer indexed", "see them: longsearch folders")
     if quote_in(search.query) is not None:
-        return where(search.query, Scope(wanted), k)
+        return quoted(search.query, Scope(wanted), source, k)
     return search_in(
         Scope(wanted), Question(search.query, search.mode, search.instruction, k, unfold=True, literal=True), source
     )

@@ -32,7 +32,7 @@ N_DOCUMENTS = 200
 """More than the app shows, so that a new passage counts that is not among the first."""
 _LEAST_BY_WORDS = 0.3  # a passage that holds each word once reaches .45 in an index of passages of one length
 _SHOWN_CHARACTERS = 400
-_QUOTATION = "where:"
+_QUOTATION, _DRAFT = "where:", "verify:"
 
 
 def note_news(index: Index, encode: Encode) -> int:
@@ -57,7 +57,7 @@ def note_news(index: Index, encode: Encode) -> int:
 
 
 def _is_by_words(one: SavedSearch) -> bool:
-    return one.mode is SearchMode.WORDS or one.query.strip().lower().startswith(_QUOTATION)
+    return one.mode is SearchMode.WORDS or one.query.strip().lower().startswith((_QUOTATION, _DRAFT))
 
 
 def _answers(index: Index, one: SavedSearch, encode: Encode) -> list[Answer]:
@@ -65,6 +65,8 @@ def _answers(index: Index, one: SavedSearch, encode: Encode) -> list[Answer]:
     try:
         if one.query.strip().lower().startswith(_QUOTATION):
             return _quotations(index, one)
+        if one.query.strip().lower().startswith(_DRAFT):
+            return []  # a draft is judged when somebody asks: no passage of a folder answers it
         query = parse(one.query, False, index.fields)
     except QueryError as error:  # it stays as it is until the person mends it
         log.info("the saved search %s: %s", one.name, error.message)

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from urllib.parse import unquote
 
+from longsearch.engine.dates import is_month
+
 _YEAR = r"(?:1[5-9]\d\d|20\d\d)"
 _NAME = r"[^\W\d_][\w'’-]{0,60}"
 _CITED = re.compile(
@@ -145,7 +147,15 @@ def _in_note(note: str) -> tuple[Cited, ...]:
     """Return the sources of a note, of what stands in brackets, or of an entry of a list."""
     keys = [key for found in _CITED.finditer(note) for key in _keys(found)]
     parts = ((part[: year.start()], year[0]) for part in note.split(";") if (year := _IN_YEAR.search(part)))
-    return tuple(map(_of_key, keys)) or tuple(one for names, year in parts for one in _by(names, year))
+    return tuple(map(_of_key, keys)) or tuple(
+        one for names, year in parts if not _is_date(names) for one in _by(names, year)
+    )
+
+
+def _is_date(names: str) -> bool:
+    """Whether a month alone stands before a year: "(in March 1979)". "(March, 1979)" names an author."""
+    *before, last = _BEFORE_AUTHORS.sub("", names.strip(" (")).split() or [""]
+    return is_month(last) and not any(word[0].isupper() for word in before)
 
 
 def _by(names: str, year: str) -> tuple[Cited, ...]:

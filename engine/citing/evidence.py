@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 from typing import Any, Self
 
+from longsearch.engine.metadata_lines import FILE_TIME
 from longsearch.engine.types.documents import MetadataValue
 from longsearch.engine.types.results import DocumentHit, PassageHit
 
@@ -104,8 +105,6 @@ class PlacedEvidence:
     state: PlaceState
 
 
-_TIME_OF_FILE = "file time"
-"""The source of a date that says when the file was written, not when the document was."""
 _LOOKED_UP = frozenset({"citekey", "collections", "link"})
 _TEXTS = (
     "quote",
@@ -141,7 +140,7 @@ def evidence_of(hit: DocumentHit, passage: PassageHit, query: str = "", added_at
         root=hit.root,
         folder=hit.folder,
         authors=tuple(value.value for value in hit.metadata if value.field == "author"),
-        date=_first([value for value in hit.metadata if value.source != _TIME_OF_FILE], "date"),
+        date=_first([value for value in hit.metadata if value.source != FILE_TIME], "date"),
         doi=_first(hit.metadata, "doi"),
         arxiv=_first(hit.metadata, "arxiv"),
         language=hit.language,

@@ -121,9 +121,16 @@ def _chosen(ranked: Sequence[RankedDocument]) -> list[int]:
 
 
 def placed(span: tuple[int, int], text: str, score: float, outline: Outline, choice: Choice | None) -> PassageHit:
-    """The hit of a passage, at the place of its sentence or, without one, of its middle."""
+    """The hit of a passage, at the place of its sentence or, without one, of its middle.
+
+    A heading, or the title in a document's first line, is the place of the sentence after it and no part of it.
+    """
     start, stop = span
     at = (start + stop) // 2 if choice is None else start + choice.start
+    if choice is not None and (line_end := text.find("\n", choice.start, choice.stop)) >= 0:
+        is_title = at == 0 and text.startswith("\n\n", line_end)
+        if is_title or any(heading.start == at for heading in outline.headings):
+            at = start + choice.stop - len(text[line_end : choice.stop].lstrip())
     page = outline.page_at(at)
     return PassageHit(
         page,

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longsearch.engine.dates import date_in_path, first_day, last_day
+from longsearch.engine.metadata_lines import FILE_TIME
 from longsearch.engine.store.connection import among, distinct, note_change
 from longsearch.engine.store.documents import storable
 from longsearch.engine.types.documents import MetadataValue
@@ -181,7 +182,7 @@ def _date_of_file(db: apsw.Connection, path: str, created: MetadataValue | None)
     mtime_ns = db.execute("SELECT mtime_ns FROM files WHERE path = ?", (os.fsencode(path),)).get or 0
     if not _LEAST_FILE_TIME_S < mtime_ns / 1e9 < time.time() + 86_400:
         return None
-    return MetadataValue("date", time.strftime("%Y-%m-%d", time.localtime(mtime_ns / 1e9)), "file time")
+    return MetadataValue("date", time.strftime("%Y-%m-%d", time.localtime(mtime_ns / 1e9)), FILE_TIME)
 
 
 def _insert(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from longsearch.app.cli import main
-from longsearch.app.evidence.saving import renew, save
+from longsearch.app.evidence.saving import renew, save, searched
 from longsearch.app.folders.listing import indexed_folders
 from longsearch.app.models import query_vectors
 from longsearch.app.paths import data_folder, index_path
@@ -127,6 +127,18 @@ def test_quotations_and_filters_alone_are_watched_too(folder: Path) -> None:
     renew(indexed_folders(), vector_source(toward(1)))
     found = {one.name: [new.title for new in one.news] for one in SavedSearches().all()}
     assert found == {"said": ["bees"], "all": ["notes"]}
+
+
+def test_a_saved_draft_is_verified_anew_and_has_no_news(folder: Path, tmp_path: Path) -> None:
+    more(folder, "bees.md", "It happened that the old queen stays in the hive.")
+    draft = tmp_path / "draft.md"
+    draft.write_text("He says: “the old queen stays in the hive”.")
+    one = SavedSearch("mine", f"verify: {draft}", SearchMode.WORDS)
+    save(one, indexed_folders(), vector_source(toward(1)))
+    renew(indexed_folders(), vector_source(toward(1)))
+    (hit,) = searched(one, indexed_folders(), vector_source(toward(1)), 5).hits
+    assert hit.title.startswith("verbatim, line 1") and Path(hit.path).name == "bees.md"
+    assert SavedSearches().named("mine").news == ()
 
 
 def test_a_model_that_cannot_be_run_stops_nothing_and_what_was_missed_comes_later(home: Path) -> None:

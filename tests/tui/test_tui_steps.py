@@ -62,6 +62,8 @@ def test_years_between_are_listed_and_months_where_there_is_one_year() -> None:
     assert by_date(dated("2019-03-28", "2021", "").hits) == [("2021", 1), ("2020", 0), ("2019", 1)]
     assert by_date(dated("2021-05-17", "2021-05", "2021-01-02").hits) == [("2021-05", 2), ("2021-01", 1)]
     assert by_date(dated("", "", "").hits) == []
+    copied = MetadataValue("date", "2021-05-17", "file time")
+    assert by_date([replace(hit, metadata=(copied,)) for hit in three_reports().hits]) == []
     assert bars([("2021", 4), ("2020", 0), ("2019", 1)], 4) == ["2021     ▇▇▇▇ 4", "2020", "2019     ▇ 1"]
 
 

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
+from longsearch.engine.metadata_lines import FILE_TIME
 from longsearch.engine.types.results import DocumentHit
 
 _YEAR, _MONTH = len("2021"), len("2021-05")
@@ -12,11 +13,18 @@ _MAX_BARS = 60
 def by_date(hits: Sequence[DocumentHit]) -> list[tuple[str, int]]:
     """Return each year, the newest first, with its number of hits; the months if all hits are of one year.
 
-    Years between two others are listed too, so that gaps can be seen. A hit without a date counts nowhere.
+    Years between two others are listed too, so that gaps can be seen. A hit without a date counts nowhere, nor does one
+    whose file alone has a date: that is only the day on which it was copied.
     """
-    years = Counter(hit.date[:_YEAR] for hit in hits if hit.date[:_YEAR].isdecimal())
+    dates = [
+        value.value
+        for hit in hits
+        for value in hit.metadata
+        if value.field == "date" and value.source != FILE_TIME and value.value[:_YEAR].isdecimal()
+    ]
+    years = Counter(date[:_YEAR] for date in dates)
     if len(years) == 1:
-        months = Counter(hit.date[:_MONTH] for hit in hits if len(hit.date) >= _MONTH)
+        months = Counter(date[:_MONTH] for date in dates if len(date) >= _MONTH)
         return sorted(months.items(), reverse=True)
     newest, oldest = (int(end(years, default="0")) for end in (max, min))
     if newest - oldest >= _MAX_BARS:

@@ -4,10 +4,14 @@ from dataclasses import replace
 
 import pytest
 
+from longsearch.engine.answers.choosing import Choice
 from longsearch.engine.index.opening import open_index
 from longsearch.engine.reader.reading import Reader
+from longsearch.engine.search.hits import placed
 from longsearch.engine.search.reading import probability, read_answers
+from longsearch.engine.store.records import Outline
 from longsearch.engine.store.store import Store
+from longsearch.engine.types.documents import Heading
 from longsearch.engine.types.results import ChanceLevel, SearchMode, SearchResults, Verdict
 from tests.engine.fake_reader import FakeReader
 from tests.engine.search.search_helpers import add, search
@@ -30,6 +34,23 @@ def test_the_sentence_and_its_place_are_those_of_the_reader(store: Store) -> Non
     assert passage.sentence == BEES[30:]
     assert passage.page == 1
     assert passage.probability == pytest.approx(probability(3.0, passage.score))
+
+
+@pytest.mark.parametrize(
+    ("headings", "document_start", "sentence", "heading"),
+    [
+        ((Heading(1, "Keeping doses cold", 40),), 40, "Ice is best.", "Keeping doses cold"),
+        ((), 0, "Ice is best.", ""),  # the title of a text file
+        ((), 40, "Keeping doses cold\n\nIce is best.", ""),  # an item of a list, for all that is known
+    ],
+)
+def test_a_heading_is_the_place_of_the_sentence_and_no_part_of_it(
+    headings: tuple[Heading, ...], document_start: int, sentence: str, heading: str
+) -> None:
+    text = "Keeping doses cold\n\nIce is best. Frost is not."
+    span, choice = (document_start, document_start + len(text)), Choice(0, text.index(" Frost"), 0.5)
+    hit = placed(span, text, 0.5, Outline(title="", headings=headings), choice)
+    assert (hit.sentence, hit.heading) == (sentence, heading)
 
 
 @pytest.mark.parametrize(("answers", "verdict"), [(9.0, Verdict.LIKELY), (-20.0, Verdict.NOTHING)])
