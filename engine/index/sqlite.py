@@ -1,4 +1,4 @@
-"""What an index in SQLite answers: by its segments where it has them, else by FTS5 and sqlite-vec."""
+"""What an index in SQLite answers: by its segments where it has them, else by FTS5 and by reading all vectors."""
 
 from collections.abc import Callable, Sequence
 from functools import wraps
@@ -72,8 +72,7 @@ class SqliteBackend:
     def nearest_passages(self, query: Vectors, k: int, allowed: CandidateFilter | None = None) -> Found:
         """See `VectorIndex`.
 
-        In a large index the segments pick the candidates; they may miss one that barely beats the last, and their
-        cosines are off by less than 0.0001.
+        In a large index the segments pick the candidates; they may miss one that barely beats the last.
         """
         if not self._dim or (allowed is not None and allowed.is_empty):
             return []
@@ -82,7 +81,7 @@ class SqliteBackend:
         if search is not None:
             return search.nearest(vector, min(k, vectors.K_MAX), allowed)
         ids = None if allowed is None else allowed.ids(self._db)
-        return vectors.nearest_by_sqlite_vec(self._db, storage_chunks.PASSAGES, vector, k, ids)
+        return vectors.nearest_of_all(self._db, storage_chunks.PASSAGES, vector, k, ids)
 
     @_sound
     def nearest_documents(self, query: Vectors, k: int, allowed: NDArray[np.int64] | None = None) -> Found:
@@ -93,7 +92,7 @@ class SqliteBackend:
         search = VectorSearch.open(self._segments, Kind.DOCUMENTS, self._dim) if allowed is None else None
         if search is not None:
             return search.nearest(vector, min(k, vectors.K_MAX))
-        return vectors.nearest_by_sqlite_vec(self._db, storage_chunks.DOCUMENTS, vector, k, allowed)
+        return vectors.nearest_of_all(self._db, storage_chunks.DOCUMENTS, vector, k, allowed)
 
     @_sound
     def cosines(self, kind: Kind, ids: Sequence[int], query: Vectors) -> dict[int, float]:

@@ -10,7 +10,7 @@ from longsearch.engine.store.connection import errors_explained, open_for_writin
 from longsearch.engine.store.schema import MIGRATIONS
 
 _PAGES_AT_ONCE = 4_096
-_VECTORS = re.compile(r"CREATE VIRTUAL TABLE \w+ USING vec0\(embedding float\[\d+\]\)")
+_VECTORS = re.compile(r"CREATE VIRTUAL TABLE \w+ USING vec0\(embedding int8\[\d+\]\)")
 
 
 def copy_to(db: apsw.Connection, target: Path) -> None:

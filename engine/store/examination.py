@@ -14,6 +14,7 @@ from longsearch.engine.amounts import counted
 from longsearch.engine.store import documents, manifest, texts, vectors
 from longsearch.engine.store.segments.files import mapped, path_of
 from longsearch.engine.store.segments.vector_maker import TABLES, VectorMaker
+from longsearch.engine.store.vec0 import storage_chunks
 
 BROKEN = (apsw.Error, ValueError, TypeError, OSError, KeyError)
 _NAMED = 20
@@ -89,8 +90,9 @@ def _vectors_are_whole(db: apsw.Connection, document_id: int) -> bool:
     if not db.execute("SELECT done FROM embeddings WHERE content_id = ?", (document_id,)).get:
         return True
     ids, dim = documents.passage_ids(db, document_id), vectors.dim_in_use(db)
-    own = vectors.unit_vectors(vectors.of_passages(db, document_id), dim)
-    return len(own) == len(ids)
+    places = storage_chunks.places_of(db, storage_chunks.PASSAGES, ids)
+    codes = storage_chunks.read_codes(db, storage_chunks.PASSAGES, dim, places[:, 1], places[:, 2])
+    return len(codes) == len(ids) and storage_chunks.are_whole(codes)
 
 
 def _excerpts_are_whole(db: apsw.Connection, document_id: int) -> bool:

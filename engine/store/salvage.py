@@ -17,6 +17,7 @@ from longsearch.engine.store import documents, examination, lifecycle, manifest,
 from longsearch.engine.store.connection import errors_explained, note_damage, open_for_reading
 from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.schema import MIGRATIONS
+from longsearch.engine.store.vec0 import storage_chunks
 
 _NOT_TAKEN_OVER = frozenset({"writer", "files_version", "fingerprint", "dim", "excerpt_weight"})
 _KEYS = {
@@ -103,13 +104,12 @@ def _take_over_vectors(db: apsw.Connection, damaged: apsw.Connection, document_i
     _copy(db, damaged, "embeddings", "content_id = ?", document_id)
     if ids := documents.passage_ids(db, document_id):
         of_document = np.atleast_2d(np.asarray(vectors.of_document(damaged, document_id), np.float32))
-        _put(db, "passage_vectors", Kind.VECTORS, ids, vectors.of_passages(damaged, document_id))
-        _put(db, "document_vectors", Kind.DOCUMENTS, [document_id], of_document)
+        _put(db, storage_chunks.PASSAGES, Kind.VECTORS, ids, vectors.of_passages(damaged, document_id))
+        _put(db, storage_chunks.DOCUMENTS, Kind.DOCUMENTS, [document_id], of_document)
         _copy(db, damaged, "excerpt_vectors", _OF_DOCUMENT, document_id)
 
 
 def _put(db: apsw.Connection, table: str, kind: Kind, rowids: Sequence[int], found: Vectors) -> None:
     checked = vectors.unit_vectors(found, vectors.dim_in_use(db))
-    rows = ((rowid, vector.tobytes()) for rowid, vector in zip(rowids, checked, strict=True))
-    db.executemany(f"INSERT INTO {table} (rowid, embedding) VALUES (?, ?)", rows)  # noqa: S608
+    storage_chunks.put(db, table, rowids, checked)
     manifest.note_added(db, kind, rowids)

@@ -279,9 +279,18 @@ _V17 = """
 ALTER TABLE files ADD COLUMN ctime_ns INTEGER NOT NULL DEFAULT 0;
 """
 
+_V18 = """
+-- Vectors are of int8 (see `vec0.storage_chunks`). What is of float32 already becomes int8 piece by piece, later.
+PRAGMA writable_schema = ON;
+UPDATE sqlite_schema SET sql = replace(sql, 'vec0(embedding float[', 'vec0(embedding int8[')
+WHERE name IN ('passage_vectors', 'document_vectors');
+PRAGMA writable_schema = RESET;
+"""
+
 MIGRATIONS: tuple[str, ...] = (
     *(_V1, _V2, _V3, _V4, _V5, _V6, _V7, _V8, _V9, _V10, _V11, _V12, _V13, _V14, _V15, _V16),
     _V17,
+    _V18,
 )
 """Append only: a script that has been released is never edited."""
 

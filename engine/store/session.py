@@ -26,10 +26,11 @@ from longsearch.engine.store.connection import (
     transaction,
 )
 from longsearch.engine.store.segments import upkeep
-from longsearch.engine.store.vec0 import compaction
+from longsearch.engine.store.vec0 import compaction, storage_chunks
 from longsearch.engine.types.progress import FileReport, IndexProgress
 
 _LOG_MAX_BYTES = 32 * 2**20  # under a reader the log grew to 462 MB in 10 s
+_LEAST_PAGES = 8_192  # a smaller index is not written anew for the room
 
 
 class Session:
@@ -128,13 +129,14 @@ class Session:
             return languages.counts(db)
 
     def tidy(self) -> None:
-        """Do the upkeep for idle times: compact the vectors, write segments of what is new, empty the log."""
+        """Do the upkeep for idle times: compact the vectors, write segments of what is new, give back room."""
         with self.reading() as db:
             model = vectors.model_in_use(db)
         if model is not None:
             self._compact(dim=model[1])
+            self._to_int8(dim=model[1])
         self._refresh_segments(is_idle=True)
-        self._add_checksums()
+        self._rewrite()
         with errors_explained(self.path):
             empty_log(self._db)
 
@@ -154,9 +156,22 @@ class Session:
             with self.changing() as db:
                 compaction.empty(db, dim, chunk_id)
 
-    def _add_checksums(self) -> None:
-        """Give each page of an index that an older longsearch made room for its checksum."""
-        if not self._db.in_transaction and not keep_checksums(self._db):
+    def _to_int8(self, dim: int) -> None:
+        """Make int8 of vectors in float32, a storage chunk in a transaction."""
+        for table in vectors.TABLES:
+            with self.reading() as db:
+                of_float32 = storage_chunks.of_float32(db, table, dim)
+            for chunk_id in of_float32:
+                with self.changing() as db:
+                    storage_chunks.to_int8(db, table, dim, [chunk_id])
+
+    def _rewrite(self) -> None:
+        """Write an index anew if a quarter is empty, or if its pages have no room for checksums: an older one."""
+        if self._db.in_transaction:
+            return
+        with self.reading() as db:
+            is_empty = 4 * db.pragma("freelist_count") > max(_LEAST_PAGES, db.pragma("page_count"))
+        if not keep_checksums(self._db) or is_empty:
             with suppress(apsw.BusyError, apsw.FullError):  # another idle time will do
                 self._db.execute("VACUUM")
 

@@ -14,15 +14,14 @@ from numpy.typing import NDArray
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.passages import EXCERPT_WEIGHT
 from longsearch.engine.store import excerpts, manifest
-from longsearch.engine.store.documents import bindable
 from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.records import PendingDocument
 from longsearch.engine.store.vec0 import storage_chunks
 
 K_MAX = 4096
-"""sqlite-vec returns at most this many neighbours."""
+"""At most so many neighbours are wanted."""
 _NORM_TOLERANCE = 1e-3
-_TABLES = (storage_chunks.PASSAGES, storage_chunks.DOCUMENTS)
+TABLES = (storage_chunks.PASSAGES, storage_chunks.DOCUMENTS)
 
 IS_NARROW = "done AND embeddings.width < 1 AND embeddings.n_passages_done > 0"
 """The SQL condition that a document is complete and has a width below 1."""
@@ -50,9 +49,9 @@ def use_model(db: apsw.Connection, fingerprint: str, dim: int, excerpt_weight: f
         db.execute("INSERT OR REPLACE INTO meta VALUES ('excerpt_weight', ?)", (excerpt_weight,))
     if model_in_use(db) == (fingerprint, dim):
         return False
-    for table in _TABLES:
+    for table in TABLES:
         db.execute(f"DROP TABLE IF EXISTS {table}")
-        db.execute(f"CREATE VIRTUAL TABLE {table} USING vec0(embedding float[{int(dim)}])")
+        db.execute(f"CREATE VIRTUAL TABLE {table} USING vec0(embedding int8[{int(dim)}])")
     for kind in (Kind.VECTORS, Kind.DOCUMENTS):
         manifest.forget(db, kind)
     excerpts.remove_all(db)
@@ -78,12 +77,12 @@ def remove(db: apsw.Connection, document_id: int, passage_ids: list[int]) -> Non
     n_done = db.execute("SELECT n_passages_done FROM embeddings WHERE content_id = ?", (document_id,)).get
     db.execute("DELETE FROM deepenings WHERE content_id = ?", (document_id,))
     db.execute("DELETE FROM embeddings WHERE content_id = ?", (document_id,))
-    if model_in_use(db):
+    if model := model_in_use(db):
         done = passage_ids[: n_done or 0]
-        db.executemany("DELETE FROM passage_vectors WHERE rowid = ?", ((id_,) for id_ in done))
+        storage_chunks.remove(db, storage_chunks.PASSAGES, model[1], done)
         manifest.note_removed(db, Kind.VECTORS, done)
         excerpts.remove(db, done)
-        db.execute("DELETE FROM document_vectors WHERE rowid = ?", (document_id,))
+        storage_chunks.remove(db, storage_chunks.DOCUMENTS, model[1], [document_id])
         manifest.note_removed(db, Kind.DOCUMENTS, [document_id])
 
 
@@ -131,8 +130,7 @@ def add(
     if done or first_ordinal != n_done:
         raise ValueError(f"passage {n_done} is next{' (none: it is done)' if done else ''}, not {first_ordinal}")
     ids = passage_ids(db, document_id, first_ordinal, len(checked))
-    rows = ((passage_id, vector.tobytes()) for passage_id, vector in zip(ids, checked, strict=True))
-    db.executemany("INSERT INTO passage_vectors (rowid, embedding) VALUES (?, ?)", rows)
+    storage_chunks.put(db, storage_chunks.PASSAGES, ids, checked)
     manifest.note_added(db, Kind.VECTORS, ids)
     if packed_excerpts:
         excerpts.add(db, ids, packed_excerpts)
@@ -150,7 +148,7 @@ def finish(db: apsw.Connection, document_id: int, document_vector: Vectors, n_to
     n_passages = db.execute("SELECT count(*) FROM passages WHERE content_id = ?", (document_id,)).get
     if done or n_done != n_passages or len(checked) != 1:
         raise ValueError(f"{n_done} of {n_passages} passages have vectors{' and the document too' if done else ''}")
-    db.execute("INSERT INTO document_vectors (rowid, embedding) VALUES (?, ?)", (document_id, checked[0].tobytes()))
+    storage_chunks.put(db, storage_chunks.DOCUMENTS, [document_id], checked)
     manifest.note_added(db, Kind.DOCUMENTS, [document_id])
     db.execute(
         "UPDATE embeddings SET done = 1, state = NULL, n_tokens_done = ? WHERE content_id = ?",
@@ -182,10 +180,7 @@ def of_ids(db: apsw.Connection, table: str, rowids: Sequence[int]) -> dict[int, 
 
 def of_document(db: apsw.Connection, document_id: int) -> Vectors | None:
     """The vector (dim,) of a whole document, or None while its embedding is not complete."""
-    if model_in_use(db) is None:
-        return None
-    found = db.execute("SELECT embedding FROM document_vectors WHERE rowid = ?", (document_id,)).get
-    return None if found is None else np.frombuffer(found, np.float32)
+    return of_ids(db, storage_chunks.DOCUMENTS, [document_id]).get(document_id)
 
 
 def dim_in_use(db: apsw.Connection) -> int:
@@ -221,16 +216,16 @@ def unit_vectors(vectors: Vectors, dim: int) -> Vectors:
     return checked
 
 
-def nearest_by_sqlite_vec(
+def nearest_of_all(
     db: apsw.Connection, table: str, query: Vectors, k: int, allowed: NDArray[np.int64] | None
 ) -> list[tuple[int, float]]:
-    """The `k` nearest rows of a table, as (id, cosine), highest first: every vector is compared, in float32.
-
-    For unit vectors |a - b|^2 = 2 - 2 cos, so L2 gives the same ranking; it is faster in sqlite-vec.
-    """
-    if allowed is not None and not len(allowed):
-        return []
-    condition, bindings = ("", ()) if allowed is None else (" AND rowid IN carray(?)", (bindable(allowed),))
-    sql = f"SELECT rowid, distance FROM {table} WHERE embedding MATCH ? AND k = ?{condition}"  # noqa: S608
-    rows = db.execute(sql, (query.tobytes(), min(k, K_MAX), *bindings))
-    return sorted(((int(row[0]), 1 - float(row[1]) ** 2 / 2) for row in rows), key=lambda row: (-row[1], row[0]))
+    """The `k` nearest rows of a table, as (id, cosine), highest first: every vector is compared."""
+    found: list[tuple[int, float]] = []
+    directory = storage_chunks.directory(db, table)
+    for chunk_id, rowids, live in zip(directory.chunk_ids.tolist(), directory.rowids, directory.live, strict=True):
+        wanted = live if allowed is None else live & np.isin(rowids, allowed)
+        if wanted.any():
+            codes = storage_chunks.read_chunk(db, table, len(query), chunk_id)[wanted]
+            cosines = (codes @ query) * storage_chunks.scales_of(codes)
+            found += zip(rowids[wanted].tolist(), cosines.tolist(), strict=True)
+    return sorted(found, key=lambda row: (-row[1], row[0]))[: min(k, K_MAX)]

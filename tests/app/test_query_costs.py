@@ -109,7 +109,7 @@ class Costs:
 SLOW = {
     keywords: ("best", "first_matching", "scores_of_forms", "matching", "n_matching_by_document", "occurrences",
                "frequencies"),
-    vectors: ("nearest_by_sqlite_vec",),
+    vectors: ("nearest_of_all",),
     CandidateFilter: ("ids",),
 }  # fmt: skip
 

@@ -99,7 +99,7 @@ def check_search(store: Store, dim: int) -> None:
     """Check that the segments, which a kill may have left behind, find the same passages as the full vectors."""
     query = np.full(dim, dim**-0.5, np.float32)
     with store.reading() as db:
-        expected = vectors.nearest_by_sqlite_vec(db, "passage_vectors", query, 10, None)
+        expected = vectors.nearest_of_all(db, "passage_vectors", query, 10, None)
         found = SqliteBackend(db, len(query)).nearest_passages(query, 10)
     # segments hold vectors in twice 8 bits, which moves a cosine by less than 0.0001
     np.testing.assert_allclose([cosine for _, cosine in found], [cosine for _, cosine in expected], atol=1e-4)

@@ -14,6 +14,7 @@ from longsearch.engine.index.lance.tables import Publication, Tables, batches_of
 from longsearch.engine.store import keywords, vectors
 from longsearch.engine.store.schema import MIGRATIONS, migrate
 from longsearch.engine.store.store import Store
+from longsearch.engine.store.vec0 import storage_chunks
 
 
 def fetch(uri: str, path: Path, report: Callable[[str], None] = lambda _: None) -> Publication:
@@ -94,8 +95,7 @@ def _put_small(db: apsw.Connection, tables: Tables, at: Publication) -> None:
 def _put_passages(db: apsw.Connection, batch: list[rows.Row]) -> None:
     sql = "INSERT INTO passages (id, content_id, ordinal, start, stop, n_tokens, page) VALUES (?, ?, ?, ?, ?, ?, ?)"
     db.executemany(sql, (row[:7] for row in batch))
-    own = ((row[0], row[7]) for row in batch if row[7] is not None)
-    db.executemany("INSERT INTO passage_vectors (rowid, embedding) VALUES (?, ?)", own) if _any(batch, 7) else None
+    _put_vectors(db, storage_chunks.PASSAGES, [(row[0], row[7]) for row in batch if row[7] is not None])
     packed = ((row[0], row[8]) for row in batch if row[8] is not None)
     db.executemany("INSERT INTO excerpt_vectors (passage_id, vectors) VALUES (?, ?)", packed)
 
@@ -105,13 +105,14 @@ def _put_text_parts(db: apsw.Connection, batch: list[rows.Row]) -> None:
 
 
 def _put_document_vectors(db: apsw.Connection, batch: list[rows.Row]) -> None:
-    if batch:
-        db.executemany("INSERT INTO document_vectors (rowid, embedding) VALUES (?, ?)", batch)
+    _put_vectors(db, storage_chunks.DOCUMENTS, batch)
 
 
-def _any(batch: list[rows.Row], place: int) -> bool:
-    """Whether a row has a value there: an index without a model has no table of vectors."""
-    return any(row[place] is not None for row in batch)
+def _put_vectors(db: apsw.Connection, table: str, own: list[rows.Row]) -> None:
+    """Add (id, vector in float32) to a table; an index without a model has none."""
+    if own:
+        found = np.frombuffer(b"".join(vector for _, vector in own), np.float32).reshape(len(own), -1)
+        storage_chunks.put(db, table, [id_ for id_, _ in own], found)
 
 
 def _index_words(store: Store) -> None:

@@ -13,6 +13,7 @@ from longsearch.engine.arrays import Vectors
 from longsearch.engine.store import excerpts, manifest, vectors
 from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.records import PendingDocument
+from longsearch.engine.store.vec0 import storage_chunks
 
 
 def narrow(db: apsw.Connection, limit: int) -> list[PendingDocument]:
@@ -47,8 +48,7 @@ def replace(
     if not len(checked):
         return
     ids = vectors.passage_ids(db, document_id, first_ordinal, len(checked))
-    rows = ((vector.tobytes(), id_) for id_, vector in zip(ids, checked, strict=True))
-    db.executemany("UPDATE passage_vectors SET embedding = ? WHERE rowid = ?", rows)
+    storage_chunks.replace(db, storage_chunks.PASSAGES, ids, checked)
     excerpts.remove(db, ids)
     if packed_excerpts:
         excerpts.add(db, ids, packed_excerpts)
@@ -66,12 +66,12 @@ def note(db: apsw.Connection, document_id: int, n_passages_done: int, n_tokens_d
 
 def finish(db: apsw.Connection, document_id: int, document_vector: Vectors, n_tokens_done: int) -> None:
     """Replace the document vector (dim,) and note the width. Raises ValueError while passages have old vectors."""
-    (vector,) = vectors.unit_vectors(np.atleast_2d(document_vector), vectors.dim_in_use(db))
+    checked = vectors.unit_vectors(np.atleast_2d(document_vector), vectors.dim_in_use(db))
     n_done = _n_passages_done(db, document_id)
     n_passages = db.execute("SELECT n_passages_done FROM embeddings WHERE content_id = ?", (document_id,)).get
     if n_done != n_passages:
         raise ValueError(f"{n_done} of {n_passages} passages have new vectors")
-    db.execute("UPDATE document_vectors SET embedding = ? WHERE rowid = ?", (vector.tobytes(), document_id))
+    storage_chunks.replace(db, storage_chunks.DOCUMENTS, [document_id], checked)
     manifest.note_removed(db, Kind.DOCUMENTS, [document_id])
     manifest.note_added(db, Kind.DOCUMENTS, [document_id])
     sql = "UPDATE embeddings SET width = 1.0, n_tokens_done = ? WHERE content_id = ?"

@@ -41,7 +41,7 @@ _ALIGNMENT = 64
 _OWN = b', "own": '  # before the checksum of the header itself
 _OPEN_FILES = 64  # kept mapped by a process; an index has about ten, and a process may search several
 _KEPT_BYTES = 512 << 20
-_LET_GO = frozenset({"places", "counts", "positions", "rests"})  # of which a search reads pieces or rows
+_LET_GO = frozenset({"places", "counts", "positions"})  # of which a search reads pieces
 _STATUS = Path("/proc/self/statm")  # Linux: the pages of a process, of which the third number belongs to files
 _maps: WeakKeyDictionary[mmap.mmap, list[tuple[int, int]]] = WeakKeyDictionary()
 """For each mapped segment the arrays that are let go: where each begins, and its length."""
@@ -155,7 +155,7 @@ def _opened(index: Path, listed: Manifest) -> list[tuple[Arrays, NDArray[np.int6
 
 
 def let_pages_go(kept_bytes: int = _KEPT_BYTES) -> None:
-    """Give back the memory of postings and rests if files fill more than `kept_bytes` of this process.
+    """Give back the memory of postings if files fill more than `kept_bytes` of this process.
 
     The system keeps these pages in its own cache. Without this, a process that has searched a million passages a
     hundred times holds 1 GB of them. Signs and codes stay: a search reads 6,000 rows of codes from all over the file,

@@ -92,6 +92,7 @@ def _is_whole(index: Path, listed: Manifest) -> bool:
         found = [mapped(path, one.token) for path, one in zip(paths, listed.segments, strict=True)]
         has_all = all(path.exists() for path in paths)  # whoever finds damage deletes a file, which may be mapped here
         has_all &= listed.kind is not Kind.WORDS or all("positions" in one.raw for one in found)
+        has_all &= not any("rests" in one.raw for one in found)  # until schema 18 vectors were in twice int8
         return bool(found) and has_all and all(one.sums and not one.is_damaged for one in found)
     except (OSError, ValueError, KeyError):
         return False

@@ -1,4 +1,4 @@
-"""Makes segments of vectors: from the index's vectors in float32, or from two segments.
+"""Makes segments of vectors: from the index's vectors, or from two segments.
 
 The arrays of a segment of vectors:
 
@@ -6,9 +6,8 @@ The arrays of a segment of vectors:
     document_ids (m,)     of passages: their documents, ascending; the passages of a document follow one another
     first_of (m + 1,)     where the passages of each document begin
     signs (words, n)      one bit for each coordinate, set if it is not negative; 64 coordinates of all vectors together
-    codes (n, dim)        int8
-    rests (n, dim)        int8
-    scales (n,)           a vector is about codes * scale, and (codes + rests / 254) * scale
+    codes (n, dim)        int8, as the index has them
+    scales (n,)           a unit vector is codes * scale
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,10 +25,8 @@ from longsearch.engine.store.segments.files import Arrays, Shapes, writing
 from longsearch.engine.store.segments.postings import document_starts, documents_of
 from longsearch.engine.store.vec0 import storage_chunks
 
-REST = 254
-"""A rest counts this part of a code: a code is off by at most half, and a rest goes from -127 to 127."""
 TABLES = {Kind.VECTORS: storage_chunks.PASSAGES, Kind.DOCUMENTS: storage_chunks.DOCUMENTS}
-"""The index's own vectors in float32, by kind."""
+"""The index's own vectors, by kind."""
 _ROWS = 8192  # written at once
 
 Alive = tuple[NDArray[np.bool_], NDArray[np.bool_]]
@@ -61,10 +58,9 @@ class VectorMaker:
             owners = np.array([document_of[id_] for id_ in ids.tolist()], np.int64)
         dim = int(db.execute("SELECT value FROM meta WHERE key = 'dim'").get)
         places = storage_chunks.places_of(db, TABLES[self.kind], ids.tolist())
-        vectors = storage_chunks.read_rows(db, TABLES[self.kind], dim, places[:, 1], places[:, 2])
-        vectors = vectors[np.argsort(places[:, 0], kind="stable")]
-        codes, rests, scales = quantized(vectors)
-        made = {"ids": [ids], "signs": [signs(vectors)], "codes": [codes], "rests": [rests], "scales": [scales]}
+        codes = storage_chunks.read_codes(db, TABLES[self.kind], dim, places[:, 1], places[:, 2])
+        codes = codes[np.argsort(places[:, 0], kind="stable")]
+        made = {"ids": [ids], "signs": [signs(codes)], "codes": [codes], "scales": [storage_chunks.scales_of(codes)]}
         return _write(index, self.kind, dim, len(ids), owners, made)
 
     def merge(self, index: Path, segments: tuple[Arrays, Arrays], alive: Alive) -> str:
@@ -87,25 +83,14 @@ class VectorMaker:
                 block[is_second] = arrays[1][own[1][rows[is_second] - len(own[0])]]
                 yield block
 
-        made: dict[str, Any] = {
-            name: rows_of([one[name] for one in segments]) for name in ("ids", "codes", "rests", "scales")
-        }
+        made: dict[str, Any] = {name: rows_of([one[name] for one in segments]) for name in ("ids", "codes", "scales")}
         planes = range(len(segments[0]["signs"]))
         made["signs"] = (block for p in planes for block in rows_of([one["signs"][p] for one in segments]))
         return _write(index, self.kind, segments[0]["codes"].shape[1], len(order), owners, made)
 
 
-def quantized(vectors: Vectors) -> tuple[NDArray[np.int8], NDArray[np.int8], Vectors]:
-    """(codes (n, dim), rests (n, dim), scales (n,)) of vectors (n, dim). Rows of zeros stay zeros."""
-    scales = np.abs(vectors).max(axis=1, initial=0) / 127
-    scaled = vectors / np.maximum(scales, np.finfo(np.float32).tiny)[:, None]
-    codes = np.rint(scaled)
-    rests = np.clip(np.rint((scaled - codes) * REST), -127, 127)
-    return codes.astype(np.int8), rests.astype(np.int8), scales.astype(np.float32)
-
-
-def signs(vectors: Vectors) -> NDArray[np.uint64]:
-    """(words, n): the signs of vectors (n, dim), 64 coordinates to a word; the last word is filled up with zeros."""
+def signs(vectors: Vectors | storage_chunks.Codes) -> NDArray[np.uint64]:
+    """(words, n): the signs of vectors or codes (n, dim), 64 to a word; the last word is filled up with zeros."""
     return packed(vectors >= 0)
 
 
@@ -126,7 +111,6 @@ def _write(index: Path, kind: Kind, dim: int, n: int, owners: NDArray[np.int64] 
         **({} if owners is None else {name: (np.int64, made[name][0].shape) for name in ("document_ids", "first_of")}),
         "signs": ("<u8", (-(-dim // 64), n)),
         "codes": (np.int8, (n, dim)),
-        "rests": (np.int8, (n, dim)),
         "scales": (np.float32, (n,)),
     }
     with writing(index, kind, shapes) as (token, writer):

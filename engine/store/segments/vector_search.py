@@ -1,8 +1,7 @@
-"""Finds the vectors nearest to a query by their segments. The slow twin is sqlite-vec: `nearest_by_sqlite_vec`.
+"""Finds the vectors nearest to a query by their segments. The slow twin reads all vectors: `vectors.nearest_of_all`.
 
-Four passes, each over fewer vectors: the signs of all coordinates (48 bytes a vector), these signs again by the weight
-of the query's coordinates (`sign_scan`), then int8, then twice int8, which is as good as float32. Only the first two
-are approximate.
+Three passes, each over fewer vectors: the signs of all coordinates (48 bytes a vector), these signs again by the weight
+of the query's coordinates (`sign_scan`), then int8, which is what the index has. Only the first two are approximate.
 """
 
 import math
@@ -20,13 +19,11 @@ from longsearch.engine.store.segments import sign_scan
 from longsearch.engine.store.segments.candidate_filter import CandidateFilter, places_among
 from longsearch.engine.store.segments.files import FACTORS, Arrays, Segments
 from longsearch.engine.store.segments.postings import document_starts
-from longsearch.engine.store.segments.vector_maker import REST, TABLES
+from longsearch.engine.store.segments.vector_maker import TABLES
 from longsearch.engine.store.vec0 import storage_chunks
 
-RESCORED = 100
-"""Vectors beyond `k` that are compared in twice int8: int8 is off by about 0.0003 per score."""
-_LEAST_BY_WEIGHT, _SHARE_BY_WEIGHT = 6_000, 160
-"""So many vectors, or one in so many, are compared in int8."""
+_LEAST_BY_WEIGHT, _SHARE_BY_WEIGHT, _BEYOND = 6_000, 160, 400
+"""So many vectors, or one in so many, are compared in int8; at least four times those wanted, and so many more."""
 _BY_SIGNS = 4
 """Signs alone pick so many times as many, whose signs are then weighted."""
 _ROWS_AT_ONCE = 128
@@ -58,7 +55,8 @@ class VectorSearch:
 
     def nearest(self, query: Vectors, k: int, allowed: CandidateFilter | None = None) -> list[tuple[int, float]]:
         """The `k` nearest vectors as (id, cosine), highest first."""
-        n = max(_LEAST_BY_WEIGHT, 4 * (k + RESCORED), sum(len(one["ids"]) for one in self.segments) // _SHARE_BY_WEIGHT)
+        n_all = sum(len(one["ids"]) for one in self.segments)
+        n = max(_LEAST_BY_WEIGHT, 4 * k + _BEYOND, n_all // _SHARE_BY_WEIGHT)
         near = self._by_weighted_signs(query, self._by_signs(query, _BY_SIGNS * n, allowed), n)
         ids, scores = self._best_of(near, query, k)
         fresh, fresh_scores = read(self.db, self.kind, self._allowed_fresh(allowed), query)
@@ -72,7 +70,7 @@ class VectorSearch:
         for segment, dead in zip(self.segments, self.dead, strict=True):
             wanted = ids if not len(dead) else np.setdiff1d(ids, dead, assume_unique=True)
             places, _ = places_among(segment["ids"], wanted)
-            found.append((segment["ids"][places], _cosines(segment, places, query, is_exact=True)))
+            found.append((segment["ids"][places], _cosines(segment, places, query)))
         left = np.intersect1d(ids, self.fresh, assume_unique=True)
         found.append(read(self.db, self.kind, left, query))
         return np.concatenate([one[0] for one in found]), np.concatenate([one[1] for one in found])
@@ -100,16 +98,14 @@ class VectorSearch:
         return [places[own <= limit] for places, own in zip(near, distances, strict=True)]
 
     def _best_of(self, near: Sequence[NDArray[np.intp]], query: Vectors, k: int) -> Scored:
-        """The nearest of these places of each segment: `k`, and some more."""
-        estimates = [_cosines(segment, places, query) for segment, places in zip(self.segments, near, strict=True)]
-        flat, n = np.concatenate(estimates), k + RESCORED
-        least = np.partition(flat, len(flat) - n)[len(flat) - n] if len(flat) > n else -np.inf
-        ids, scores = [], []
-        for segment, places, own in zip(self.segments, near, estimates, strict=True):
-            kept = places[own >= least]
-            ids.append(segment["ids"][kept])
-            scores.append(_cosines(segment, kept, query, is_exact=True))
-        return np.concatenate(ids), np.concatenate(scores)
+        """The nearest `k` of these places of each segment, and those as near as the last."""
+        cosines = [_cosines(segment, places, query) for segment, places in zip(self.segments, near, strict=True)]
+        flat = np.concatenate(cosines)
+        is_near = (
+            flat >= np.partition(flat, len(flat) - k)[len(flat) - k] if len(flat) > k else np.ones_like(flat, bool)
+        )
+        ids = np.concatenate([segment["ids"][places] for segment, places in zip(self.segments, near, strict=True)])
+        return ids[is_near], flat[is_near]
 
     def _allowed_fresh(self, allowed: CandidateFilter | None) -> NDArray[np.int64]:
         if allowed is None or not len(self.fresh):
@@ -120,7 +116,9 @@ class VectorSearch:
 
 
 def read(db: apsw.Connection, kind: Kind, ids: NDArray[np.int64], query: Vectors) -> Scored:
-    """(ids of those that have a vector, their cosines), by the index's own vectors in float32."""
+    """(ids of those that have a vector, their cosines), by the index's own vectors."""
+    if not len(ids):
+        return ids, np.empty(0, np.float32)
     places = storage_chunks.places_of(db, TABLES[kind], ids.tolist())
     vectors = storage_chunks.read_rows(db, TABLES[kind], len(query), places[:, 1], places[:, 2])
     return places[:, 0], vectors @ query
@@ -137,18 +135,9 @@ def _wanted_distances(
     return distances
 
 
-def _cosines(segment: Arrays, places: NDArray[np.intp], query: Vectors, is_exact: bool = False) -> Vectors:
-    """(p,): the cosines of these vectors by int8."""
-    found = _products(segment, "codes", places, query)
-    if is_exact:
-        found += _products(segment, "rests", places, query) / np.float32(REST)
-    found *= segment["scales"][places]
-    return found
-
-
-def _products(segment: Arrays, name: str, places: NDArray[np.intp], query: Vectors) -> Vectors:
-    """(p,): the scalar products of the rows at `places` with `query`. Both buffers fit a core's own cache."""
-    rows = segment.raw[name]
+def _cosines(segment: Arrays, places: NDArray[np.intp], query: Vectors) -> Vectors:
+    """(p,): the cosines of the vectors at `places` with `query`. Both buffers fit a core's own cache."""
+    rows = segment.raw["codes"]
     found, sums = np.empty(len(places), np.float32), np.empty(len(places), np.uint64)
     codes = np.empty((_ROWS_AT_ONCE, len(query)), np.int8)
     floats = np.empty(codes.shape, np.float32)
@@ -160,5 +149,6 @@ def _products(segment: Arrays, name: str, places: NDArray[np.intp], query: Vecto
         np.matmul(words[:n], FACTORS[: words.shape[1]], out=sums[start : start + n])
         floats[:n] = codes[:n]
         np.matmul(floats[:n], query, out=found[start : start + n])
-    segment.compare_rows(name, places, sums)
+    segment.compare_rows("codes", places, sums)
+    found *= segment["scales"][places]
     return found

@@ -27,8 +27,7 @@ def empty(db: apsw.Connection, dim: int, chunk_id: int) -> None:
     directory = storage_chunks.directory(db)
     (row,) = np.flatnonzero(directory.chunk_ids == chunk_id)
     live = directory.live[row]
-    vectors = storage_chunks.read_chunk(db, dim, chunk_id)[live]
+    codes = storage_chunks.read_chunk(db, storage_chunks.PASSAGES, dim, chunk_id)[live]
     rowids = directory.rowids[row, live].tolist()
-    db.executemany("DELETE FROM passage_vectors WHERE rowid = ?", ((rowid,) for rowid in rowids))
-    rows = ((rowid, vector.tobytes()) for rowid, vector in zip(rowids, vectors, strict=True))
-    db.executemany("INSERT INTO passage_vectors (rowid, embedding) VALUES (?, ?)", rows)
+    storage_chunks.remove(db, storage_chunks.PASSAGES, dim, rowids)
+    storage_chunks.put(db, storage_chunks.PASSAGES, rowids, codes.astype(np.float32))

@@ -19,21 +19,23 @@ similar_to_vector = of_store(similar.similar_to_vector)
 def test_similar_documents_are_ranked_by_cosine_without_the_document_itself(store: Store) -> None:
     own = add(store, "a.pdf", ["A."], [toward(0, 0, 1)], title="On apples", whole=toward(1, 1))
     add(store, "b.pdf", ["B."], [toward(0, 0, 1)], whole=toward(1, 0))
-    add(store, "c.pdf", ["C."], [toward(0, 0, 1)], whole=toward(3, 4))
+    add(store, "c.pdf", ["C."], [toward(0, 0, 1)], whole=toward(95, 127))
     found = similar_to_document(store, own)
     assert names(found) == ["c.pdf", "b.pdf"]
-    assert [hit.score for hit in found.hits] == pytest.approx([7 / (5 * 2**0.5), 1 / 2**0.5], abs=1e-6)
+    assert [hit.score for hit in found.hits] == pytest.approx(
+        [222 / (2 * (95**2 + 127**2)) ** 0.5, 1 / 2**0.5], abs=1e-6
+    )
     assert [hit.rank for hit in found.hits] == [1, 2]
     assert (found.similar_to, found.query, found.mode, found.note) == ("On apples", "", SearchMode.MEANING, "")
 
 
 def test_each_hit_shows_its_passages_nearest_to_the_whole_document(store: Store) -> None:
     own = add(store, "a.pdf", ["A."], [toward(1)])
-    add(store, "b.pdf", ["far", "near", "nearest"], [toward(0, 1), toward(1, 1), toward(1, 0.1)], whole=toward(2, 1))
+    add(store, "b.pdf", ["far", "near", "nearest"], [toward(0, 1), toward(1, 1), toward(127, 13)], whole=toward(2, 1))
     (hit,) = similar_to_document(store, own).hits
     assert [passage.text for passage in hit.passages] == ["nearest", "near", "far"]
     assert [passage.page for passage in hit.passages] == [3, 2, 1]
-    assert [p.score for p in hit.passages] == pytest.approx([1 / 1.01**0.5, 0.5**0.5, 0.0], abs=1e-6)
+    assert [p.score for p in hit.passages] == pytest.approx([127 / (127**2 + 13**2) ** 0.5, 0.5**0.5, 0.0], abs=1e-6)
     assert all(passage.excerpt is None for passage in hit.passages)
 
 
@@ -48,7 +50,7 @@ def test_documents_and_passages_are_limited_to_the_numbers_asked_for(store: Stor
 def test_similar_documents_can_be_limited_to_a_folder(store: Store) -> None:
     own = add(store, "a.pdf", ["A."], [toward(1)])
     add(store, "near/b.pdf", ["B."], [toward(1, 2)])
-    add(store, "nearby/c.pdf", ["C."], [toward(1, 0.1)])
+    add(store, "nearby/c.pdf", ["C."], [toward(127, 13)])
     assert names(similar_to_document(store, own, under="near")) == ["near/b.pdf"]
     assert names(similar_to_document(store, own, under="none")) == []
 
@@ -88,11 +90,11 @@ def test_a_vector_of_another_dimension_is_refused(store: Store) -> None:
 
 
 def test_the_nearness_of_every_passage_of_a_document_is_its_cosine_with_the_query(store: Store) -> None:
-    own = add(store, "a.pdf", ["far", "near", "nearest"], [toward(0, 1), toward(1, 1), toward(1, 0.1)])
+    own = add(store, "a.pdf", ["far", "near", "nearest"], [toward(0, 1), toward(1, 1), toward(127, 13)])
     add(store, "b.pdf", ["other"], [toward(1)])
     waiting = add(store, "c.pdf", ["no vector yet"])
     found = similarity_of_passages(store, own, toward(1))
-    assert [cosine for _, _, cosine in found] == pytest.approx([0, 0.5**0.5, 1 / 1.01**0.5], abs=1e-6)
+    assert [cosine for _, _, cosine in found] == pytest.approx([0, 0.5**0.5, 127 / (127**2 + 13**2) ** 0.5], abs=1e-6)
     with store.reading() as db:
         passages, vectors_of = documents.passages(db, own), vectors.of_passages(db, own)
     assert [(start, stop) for start, stop, _ in found] == [(passage.start, passage.stop) for passage in passages]

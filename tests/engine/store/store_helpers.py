@@ -21,6 +21,7 @@ from longsearch.engine.store import documents, vectors
 from longsearch.engine.store.excerpts import packed
 from longsearch.engine.store.records import FileStamp
 from longsearch.engine.store.store import Store
+from longsearch.engine.store.vec0 import storage_chunks
 from longsearch.engine.types.documents import DocumentText, Heading, Passage
 from longsearch.engine.types.results import SearchMode, SearchResults
 
@@ -90,8 +91,9 @@ def add(store: Store, path: str, seed: str, n_passages: int = 3) -> int:
 
 
 def unit_vectors(n: int, dim: int = DIM, seed: int = 0) -> NDArray[np.float32]:
-    vectors = np.random.default_rng(seed).standard_normal((n, dim)).astype(np.float32)
-    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    """Random unit vectors that an index gives back as they are."""
+    codes = storage_chunks.codes_of(np.random.default_rng(seed).standard_normal((n, dim)).astype(np.float32))
+    return codes * storage_chunks.scales_of(codes)[:, None]
 
 
 def embed(store: Store, document_id: int, seed: int = 0) -> NDArray[np.float32]:

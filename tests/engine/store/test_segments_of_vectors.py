@@ -1,4 +1,4 @@
-"""A search by segments finds the vectors that sqlite-vec finds, whatever changed since the segments were written."""
+"""A search by segments finds the vectors that a comparison of all finds, whatever changed meanwhile."""
 
 import logging
 import stat
@@ -19,9 +19,10 @@ from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.segments import files, sign_scan, upkeep, vector_search
 from longsearch.engine.store.segments.candidate_filter import CandidateFilter
 from longsearch.engine.store.segments.files import DamagedSegmentError, Segments
-from longsearch.engine.store.segments.vector_maker import REST, quantized, signs
+from longsearch.engine.store.segments.vector_maker import signs
 from longsearch.engine.store.segments.vector_search import VectorSearch
 from longsearch.engine.store.store import Store
+from longsearch.engine.store.vec0.storage_chunks import codes_of, scales_of
 from tests.engine.store.store_helpers import add, open_store
 
 DIM = 96
@@ -76,7 +77,7 @@ def compare_all(
     store: Store, query: NDArray[np.float32], k: int, allowed: NDArray[np.int64] | None = None
 ) -> dict[int, float]:
     with store.reading() as db:
-        return dict(vectors.nearest_by_sqlite_vec(db, "passage_vectors", query, k, allowed))
+        return dict(vectors.nearest_of_all(db, "passage_vectors", query, k, allowed))
 
 
 def check_agreement(store: Store, k: int = 20, allowed: NDArray[np.int64] | None = None) -> None:
@@ -104,13 +105,13 @@ def test_segments_give_the_nearest_of_a_comparison_of_all_vectors(large_store: S
 def test_signs_alone_pick_candidates_among_which_the_nearest_are(
     large_store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(vector_search, "RESCORED", 30)
+    monkeypatch.setattr(vector_search, "_BEYOND", 120)
     monkeypatch.setattr(vector_search, "_LEAST_BY_WEIGHT", 300)
     check_agreement(large_store, 20)
 
 
 def test_a_search_uses_the_segments(large_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vectors, "nearest_by_sqlite_vec", None)
+    monkeypatch.setattr(vectors, "nearest_of_all", None)
     query = clustered(1, seed=5)[0]
     with large_store.reading() as db:
         assert dict(SqliteBackend(db, len(query)).nearest_passages(query, 5)) == scan(large_store, query, 5)
@@ -248,11 +249,12 @@ def test_an_index_without_segments_gets_them(large_store: Store) -> None:
 
 
 @given(arrays(np.float32, (7, 5), elements=st.floats(-1, 1, width=32)))
-def test_quantization_is_off_by_at_most_half_a_step(given_vectors: NDArray[np.float32]) -> None:
-    codes, rests, scales = quantized(given_vectors)
-    assert (np.abs(codes * scales[:, None] - given_vectors) <= scales[:, None] * 0.501 + 1e-30).all()
-    whole = (codes + rests / REST) * scales[:, None]
-    assert (np.abs(whole - given_vectors) <= scales[:, None] * 0.003 + 1e-30).all()
+def test_codes_are_off_by_at_most_half_a_step_and_are_those_of_the_vector_that_they_stand_for(
+    given_vectors: NDArray[np.float32],
+) -> None:
+    codes, steps = codes_of(given_vectors), np.abs(given_vectors).max(axis=1, keepdims=True) / 127
+    assert (np.abs(codes * steps - given_vectors) <= steps * 0.501 + 1e-30).all()
+    np.testing.assert_array_equal(codes_of(codes * scales_of(codes)[:, None]), codes)
 
 
 @given(st.integers(0, 200), st.integers(1, 200), st.integers(0, 2**32 - 1))

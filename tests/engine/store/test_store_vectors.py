@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import apsw
 import numpy as np
 import pytest
 
@@ -12,7 +13,16 @@ from longsearch.engine.store import vectors
 from longsearch.engine.store.segments.candidate_filter import CandidateFilter
 from longsearch.engine.store.store import Store
 from longsearch.engine.store.vec0 import storage_chunks
-from tests.engine.store.store_helpers import DIM, add, embed, open_store, unit_vectors, vector_of, vectors_of_passages
+from tests.engine.store.store_helpers import (
+    DIM,
+    add,
+    check_invariants,
+    embed,
+    open_store,
+    unit_vectors,
+    vector_of,
+    vectors_of_passages,
+)
 
 
 def test_an_interrupted_document_resumes_from_its_state(store: Store) -> None:
@@ -158,6 +168,59 @@ def test_vectors_read_without_sqlite_vec_equal_those_it_returns(store: Store) ->
     with store.reading() as db:
         expected = dict(db.execute("SELECT rowid, embedding FROM passage_vectors").fetchall())
         found = vectors.of_ids(db, "passage_vectors", range(3000))
+        query = unit_vectors(1, seed=5)[0]
+        sql = "SELECT rowid, 1 - vec_distance_cosine(embedding, vec_int8(?)) FROM passage_vectors"
+        cosines = dict(db.execute(sql, (storage_chunks.codes_of(query[None]).tobytes(),)).fetchall())
+        nearest = vectors.nearest_of_all(db, "passage_vectors", query, 4_000, None)
         directory = storage_chunks.directory(db)
-    assert {rowid: vector.tobytes() for rowid, vector in found.items()} == expected
+    codes = storage_chunks.codes_of(np.stack([found[rowid] for rowid in expected]))
+    assert dict(zip(expected, map(bytes, codes), strict=True)) == expected
+    assert dict(nearest) == pytest.approx(cosines, abs=1e-6)
     assert sorted(directory.rowids[directory.live].tolist()) == sorted(expected)
+
+
+def write_in_float32(db: apsw.Connection) -> None:
+    """Write all vectors as an index before schema 18 has them."""
+    for table in vectors.TABLES:
+        for chunk_id in storage_chunks.directory(db, table).chunk_ids.tolist():
+            codes = storage_chunks.read_chunk(db, table, DIM, chunk_id)
+            blob = (codes * storage_chunks.scales_of(codes)[:, None]).astype(np.float32).tobytes()
+            db.execute(f"UPDATE {table}_vector_chunks00 SET vectors = ? WHERE rowid = ?", (blob, chunk_id))
+
+
+def test_vectors_in_float32_change_and_become_int8_and_all_stays_what_it_was(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = [add(store, f"{n}.pdf", str(n), 500) for n in range(8)]
+    given = {document_id: embed(store, document_id, seed=document_id) for document_id in ids}
+    with store.changing() as db:
+        write_in_float32(db)
+    store.forget(["0.pdf"])
+    del given[ids[0]]
+    new = add(store, "new.pdf", "new", 500)
+    given[new] = embed(store, new, seed=99)
+
+    def n_of_float() -> int:
+        with store.reading() as db:
+            return len(storage_chunks.of_float32(db, "passage_vectors", DIM))
+
+    def check() -> None:
+        check_invariants(store)
+        for document_id, own in given.items():
+            assert (vectors_of_passages(store, document_id) == own).all()
+
+    before = n_of_float()
+    check()
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        to_int8, n_left = storage_chunks.to_int8, iter([True, False])
+        patched.setattr(storage_chunks, "to_int8", lambda *given: to_int8(*given) if next(n_left) else interrupt())
+        store.tidy()
+    assert 0 < n_of_float() == before - 1
+    check()
+    store.tidy()
+    assert n_of_float() == 0
+    check()
+
+
+def interrupt() -> None:
+    raise KeyboardInterrupt
