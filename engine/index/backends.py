@@ -36,8 +36,12 @@ class QueryWords(Protocol):
     def in_documents(self, document_ids: NDArray[np.int64]) -> NDArray[np.int64]:
         """(n_terms, n): how many passages of each of these documents (n,), ascending, hold each term."""
 
-    def by_term(self, passage_ids: NDArray[np.int64]) -> NDArray[np.float64]:
-        """(n_terms, n): what each term gives to the BM25 of each of these passages (n,)."""
+    def occurrences(self, passage_ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """(n_terms, n): how often each of these passages (n,), ascending, holds each term; (n,): its words.
+
+        A word of title and names, which stand with a document's first passage, counts `TITLE_WEIGHT` times. The words
+        of a passage that holds no term may be told as 0.
+        """
 
 
 class VectorIndex(Protocol):

@@ -83,22 +83,14 @@ def mean_length(statistics: WordStatistics) -> float:
     return statistics.n_words / max(1, statistics.n_passages)
 
 
-def of_passage(frequencies: Sequence[float], length: int, statistics: WordStatistics) -> float:
-    """The BM25 of a passage in a collection with these figures, as FTS5 computes it in an index that holds all of it.
+def parts_of_passages(counts: Counts, lengths: Counts, statistics: WordStatistics) -> NDArray[np.float64]:
+    """(n_terms, n): what each term gives to the BM25 of each passage, as FTS5 computes it in one index of such figures.
 
-    `frequencies`: for each term how often the passage holds it, a word of the title counted with its weight. `length`:
-    the passage's words, title included.
+    `counts` (n_terms, n) and `lengths` (n,) are those of `QueryWords.occurrences`.
     """
-    return sum(parts_of_passage(frequencies, length, statistics))
-
-
-def parts_of_passage(frequencies: Sequence[float], length: int, statistics: WordStatistics) -> list[float]:
-    """What each term gives to `of_passage`."""
-    half = half_count(length, mean_length(statistics))
-    return [
-        weight * frequency * (K1 + 1) / (frequency + half) if frequency else 0.0
-        for weight, frequency in zip(idfs(statistics), frequencies, strict=True)
-    ]
+    half = half_count(lengths, mean_length(statistics))
+    parts: NDArray[np.float64] = np.array(idfs(statistics))[:, None] * counts * (K1 + 1) / (counts + half)
+    return parts
 
 
 def of_documents(

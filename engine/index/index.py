@@ -17,6 +17,7 @@ from longsearch.engine.errors import StoreError
 from longsearch.engine.index.backends import IndexBackend
 from longsearch.engine.store import documents, files, languages, metadata, reports, vectors
 from longsearch.engine.store.languages import IndexLanguages
+from longsearch.engine.store.records import Outline, PassageRow
 from longsearch.engine.store.segments import filter_cache
 from longsearch.engine.types.documents import DocumentText
 from longsearch.engine.types.progress import FileReport, IndexProgress
@@ -58,6 +59,8 @@ class Index:
         self.fingerprint = self.model[0] if self.model else ""
         self.files_version = filter_cache.FilesVersion.of(db, meta)
         """Another one after every change of the files, and with it of the words."""
+        self._outlines: dict[int, Outline] = {}
+        self._rows: dict[int, PassageRow] = {}
         self.excerpt_weight = vectors.weight_of_excerpts(meta)
         """The share of the nearest excerpt in a passage's score by meaning."""
 
@@ -131,12 +134,12 @@ class Index:
         return reports.newest_headings(self.db, n_documents)
 
     def is_furniture(
-        self, document_ids: NDArray[np.int64], passage_ids: NDArray[np.int64], nearest: NDArray[np.float64]
+        self, document_ids: NDArray[np.int64], passage_ids: NDArray[np.int64], nearest: NDArray[np.int64]
     ) -> NDArray[np.bool_]:
         """(n,): whether each of these passages (n,), ascending, which are of these documents, only points elsewhere.
 
         One that holds some text beside a list does so if its nearest excerpt is in the list: `nearest` (n,) says where
-        that begins, in characters from the passage's start; NaN if nothing is known.
+        that begins, in characters from the passage's start; -1 if nothing is known.
         """
         sql = (
             "SELECT furniture FROM contents INDEXED BY contents_by_furniture"
@@ -150,6 +153,19 @@ class Index:
                     place = slice(*np.searchsorted(passage_ids, (id_, id_ + 1)))
                     found[place] |= (start <= nearest[place]) & (nearest[place] < stop)
         return found
+
+    def outlines(self, document_ids: Sequence[int]) -> Mapping[int, Outline]:
+        """The outlines of these documents, among others."""
+        if left := [id_ for id_ in document_ids if id_ not in self._outlines]:
+            self._outlines |= documents.outlines(self.db, left)
+        return self._outlines
+
+    def passage_rows(self, passage_ids: Sequence[int]) -> Mapping[int, PassageRow]:
+        """Where these passages lie, among others."""
+        if left := [id_ for id_ in passage_ids if id_ not in self._rows]:
+            self.backend.expect(left)
+            self._rows |= documents.passage_rows(self.db, left)
+        return self._rows
 
     def text(self, document_id: int) -> DocumentText:
         """The whole document."""

@@ -113,12 +113,6 @@ def all_of(expressions: Iterable[str]) -> str:
     return " AND ".join(expressions)
 
 
-def by_term(expressions: Iterable[str], frequencies: Sequence[float]) -> list[float]:
-    """How often a passage holds each term, from how often it holds each phrase of the expressions in order."""
-    left = iter(frequencies)
-    return [sum(islice(left, len(forms_of(expression)))) for expression in expressions]
-
-
 def forms_of(expression: str) -> list[str]:
     """The phrases of which passages may match any, each an expression of its own."""
     return FORM.findall(expression)

@@ -3,9 +3,10 @@
 Both rank and count alike.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import accumulate, pairwise
 
 import apsw
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from longsearch.engine.index import bm25
 from longsearch.engine.index.backends import Found
 from longsearch.engine.index.bm25 import WordStatistics
-from longsearch.engine.index.lookup import Lookup, any_of, by_term, forms_of
+from longsearch.engine.index.lookup import Lookup, any_of, forms_of
 from longsearch.engine.store import keywords
 from longsearch.engine.store.segments.candidate_filter import CandidateFilter
 from longsearch.engine.store.segments.files import Segments
@@ -69,10 +70,9 @@ class WordsBySegments:
         """See `QueryWords`."""
         return self.found.in_documents(document_ids)
 
-    def by_term(self, passage_ids: NDArray[np.int64]) -> NDArray[np.float64]:
+    def occurrences(self, passage_ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """See `QueryWords`."""
-        figures = self.statistics
-        return self.found.by_term(passage_ids, bm25.idfs(figures), bm25.mean_length(figures))
+        return self.found.occurrences(passage_ids)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,22 +102,20 @@ class WordsByFts5:
         terms, ids = list(map(forms_of, self.asked.terms)), None if allowed is None else allowed.ids(self.db)
         if self.is_pooled:
             found = [id_ for id_, _ in keywords.best(self.db, any_of(self.asked.terms), limit, ids)]
-            scores = {id_: sum(parts) for id_, parts in self._parts(found).items()}
+            scores = self._scored(found)
         elif all(len(forms) == 1 for forms in terms) and not self.asked.weights:
             return keywords.best(self.db, any_of(self.asked.terms), limit, ids)
         else:
             idf = partial(bm25.idf, n_passages=self.statistics.n_passages)
             scores, several = keywords.scores_of_forms(self.db, terms, bm25.idfs(self.statistics), idf, ids)
-            scores |= {id_: sum(parts) for id_, parts in self._parts(sorted(several)).items()}
+            scores |= self._scored(several)
         return sorted(scores.items(), key=lambda row: (-row[1], row[0]))[:limit]
 
-    def _parts(self, ids: Sequence[int]) -> dict[int, list[float]]:
-        """What each term gives to the BM25 of each of these passages, by the figures of several indexes."""
-        terms, counts = self.asked.terms, keywords.occurrences(self.db, any_of(self.asked.terms), ids)
-        return {
-            id_: bm25.parts_of_passage(by_term(terms, own.frequencies), own.length, self.statistics)
-            for id_, own in counts.items()
-        }
+    def _scored(self, passage_ids: Iterable[int]) -> dict[int, float]:
+        """The BM25 of each of these passages, by the figures of several indexes."""
+        ids = np.array(sorted(passage_ids), np.int64)
+        parts = bm25.parts_of_passages(*self.occurrences(ids), self.statistics)
+        return dict(zip(ids.tolist(), parts.sum(axis=0).tolist(), strict=True))
 
     def in_documents(self, document_ids: NDArray[np.int64]) -> NDArray[np.int64]:
         """See `QueryWords`."""
@@ -125,9 +123,13 @@ class WordsByFts5:
         counts = np.array([[own.get(id_, 0) for id_ in ids] for own in self.holding], np.int64)
         return counts.reshape(len(self.holding), len(ids))
 
-    def by_term(self, passage_ids: NDArray[np.int64]) -> NDArray[np.float64]:
+    def occurrences(self, passage_ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """See `QueryWords`."""
-        ids, n_terms = passage_ids.tolist(), len(self.asked.terms)
-        parts = self._parts(ids)
-        rows = [parts.get(id_, [0.0] * n_terms) for id_ in ids]
-        return np.array(rows, np.float64).reshape(len(ids), n_terms).T
+        n_forms = [len(forms_of(term)) for term in self.asked.terms]
+        found = keywords.occurrences(self.db, any_of(self.asked.terms), passage_ids.tolist())
+        none = keywords.Occurrences(0, (0,) * sum(n_forms))
+        own = [found.get(id_, none) for id_ in passage_ids.tolist()]
+        of_forms = np.array([one.frequencies for one in own], np.int64).reshape(len(own), sum(n_forms))
+        ends = accumulate([0, *n_forms])
+        counts = [of_forms[:, start:stop].sum(axis=1) for start, stop in pairwise(ends)]
+        return np.array(counts).reshape(len(n_forms), len(own)), np.array([one.length for one in own], np.int64)

@@ -41,7 +41,7 @@ def with_reasons(ranked: Sequence[RankedDocument], parts: Parts) -> list[RankedD
     """Give each document the reason for its score, which is that of its best passage."""
     if not ranked:
         return []
-    best = np.array([document.passages[0][0] for document in ranked], np.int64)
+    best = np.array([document.passages[0].id for document in ranked], np.int64)
     places = np.searchsorted(parts.found.ids, best)
     words: list[tuple[WordShare, ...]] = [()] * len(ranked) if parts.words is None else _by_words(parts, places)
     meaning = [() if parts.near is None else _by_meaning(parts, parts.near, place) for place in places.tolist()]
@@ -71,7 +71,8 @@ def _by_words(parts: Parts, places: NDArray[np.intp]) -> list[tuple[WordShare, .
 def _of_passages(parts: Parts, words: QueryWords, places: NDArray[np.intp]) -> Points:
     """(n_terms, p): as `retrieval.by_words` counts a passage. One that is not among the best by words has none."""
     figures = words.statistics
-    each = words.by_term(parts.found.ids[places]) * parts.found.is_by_words[places]
+    ids, own = np.unique(parts.found.ids[places], return_inverse=True)
+    each = bm25.parts_of_passages(*words.occurrences(ids), figures)[:, own] * parts.found.is_by_words[places]
     total = each.sum(axis=0)
     highest = bm25.highest(figures) or 1.0
     counted = np.clip(parts.found.bm25[places] / highest, 0.0, 1.0)

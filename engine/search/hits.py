@@ -2,19 +2,16 @@
 
 import os
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate, islice
-
-import apsw
 
 from longsearch.engine.answers.choosing import Asked, Choice, overlapping
 from longsearch.engine.index.index import Index
 from longsearch.engine.places import label_of
 from longsearch.engine.query_language.file_filter import FileFilter
-from longsearch.engine.search.ranking import RankedDocument, ids
+from longsearch.engine.search.ranking import RankedDocument
 from longsearch.engine.sentences import PAGE_BREAK
-from longsearch.engine.store import documents, files, metadata, texts
-from longsearch.engine.store.excerpts import Nearest
+from longsearch.engine.store import files, metadata, texts
 from longsearch.engine.store.records import Outline
 from longsearch.engine.types.results import DocumentHit, PassageHit
 
@@ -26,21 +23,19 @@ def to_hits(
     index: Index,
     file_filter: FileFilter,
     ranked: Sequence[RankedDocument],
-    nearest: Mapping[int, Nearest],
     asked: Asked | None = None,
 ) -> tuple[DocumentHit, ...]:
     """A hit for each document, best first.
 
     The excerpt of a passage is a whole sentence: the one that answers what is `asked`, else the one that shares most
-    with its `nearest` excerpt by meaning. Page and heading are those of the excerpt. If several files hold a document,
+    with its nearest excerpt by meaning. Page and heading are those of the excerpt. If several files hold a document,
     it has the best of the paths that the filter admits, and the others beside it.
     """
     db, document_ids = index.db, [one.document_id for one in ranked]
-    index.backend.expect([id_ for one in ranked for id_ in ids(one.passages)])
-    outlines = documents.outlines(db, document_ids)
+    outlines = index.outlines(document_ids)
     paths = files.paths_of_each(db, document_ids, file_filter.under)
     values = metadata.of_documents(db, document_ids)
-    passages = _passages(db, ranked, outlines, nearest, asked)
+    passages = _passages(index, ranked, asked)
     best = {id_: next(filter(file_filter.admits, own)) for id_, own in paths.items()}
     join = os.path.join  # Path would normalise a hostile name
     return tuple(
@@ -62,17 +57,14 @@ def to_hits(
     )
 
 
-def _passages(
-    db: apsw.Connection,
-    ranked: Sequence[RankedDocument],
-    outlines: Mapping[int, Outline],
-    nearest: Mapping[int, Nearest],
-    asked: Asked | None,
-) -> Iterator[tuple[PassageHit, ...]]:
+def _passages(index: Index, ranked: Sequence[RankedDocument], asked: Asked | None) -> Iterator[tuple[PassageHit, ...]]:
     """The passages of each document."""
-    rows = documents.passage_rows(db, [passage_id for one in ranked for passage_id in ids(one.passages)])
-    spans = {one.document_id: [(rows[id_].start, rows[id_].stop) for id_ in ids(one.passages)] for one in ranked}
-    found = texts.spans_of_each(db, spans)
+    rows = index.passage_rows([passage.id for one in ranked for passage in one.passages])
+    outlines = index.outlines([one.document_id for one in ranked])
+    spans = {
+        one.document_id: [(rows[passage.id].start, rows[passage.id].stop) for passage in one.passages] for one in ranked
+    }
+    found = texts.spans_of_each(index.db, spans)
     given = [
         (
             _with_page_breaks(text, start, outline.page_starts) if len(outline.page_starts) > 1 else text,
@@ -93,8 +85,14 @@ def _passages(
     for one in ranked:
         own = islice(left, len(one.passages))
         yield tuple(
-            placed(span, text, score, outlines[one.document_id], _excerpt(cut, language, choice, nearest.get(id_)))
-            for (id_, score), span, text, ((cut, language), choice) in zip(
+            placed(
+                span,
+                text,
+                passage.score,
+                outlines[one.document_id],
+                choice or _overlapping(cut, language, passage.excerpt),
+            )
+            for passage, span, text, ((cut, language), choice) in zip(
                 one.passages, spans[one.document_id], found[one.document_id], own, strict=True
             )
         )
@@ -114,7 +112,7 @@ def _chosen(ranked: Sequence[RankedDocument]) -> list[int]:
 
     To choose takes 2 ms a passage, and a search of ten documents has fifty.
     """
-    scores = [score for one in ranked for _, score in one.passages]
+    scores = [passage.score for one in ranked for passage in one.passages]
     firsts = accumulate([0, *(len(one.passages) for one in ranked)][:-1]) if ranked else ()
     best = sorted(range(len(scores)), key=lambda number: -scores[number])[:_N_CHOSEN]
     return sorted({*firsts, *best})
@@ -148,9 +146,9 @@ def placed(span: tuple[int, int], text: str, score: float, outline: Outline, cho
     )
 
 
-def _excerpt(text: str, language: str, choice: Choice | None, nearest: Nearest | None) -> Choice | None:
-    """The sentence of a passage to light, as offsets in it; None if nothing tells it."""
-    if choice is not None or nearest is None:
-        return choice
-    stop = len(text) if nearest.stop is None else nearest.stop
-    return Choice(*overlapping(text, language, (nearest.start, stop)), None)
+def _overlapping(text: str, language: str, excerpt: tuple[int, int] | None) -> Choice | None:
+    """The sentence of a passage that shares most with its nearest excerpt, as offsets in it; None without excerpts."""
+    if excerpt is None:
+        return None
+    start, stop = excerpt
+    return Choice(*overlapping(text, language, (start, len(text) if stop < 0 else stop)), None)

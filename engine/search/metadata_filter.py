@@ -16,7 +16,7 @@ from longsearch.engine.index.lookup import expressions
 from longsearch.engine.languages.asked_forms import asked
 from longsearch.engine.languages.written_forms import POINT
 from longsearch.engine.query_language.fields import Condition, Sort
-from longsearch.engine.search.ranking import RankedDocument
+from longsearch.engine.search.ranking import RankedDocument, RankedPassage
 from longsearch.engine.store import documents, metadata
 from longsearch.engine.types.results import DocumentHit, Term
 
@@ -66,7 +66,7 @@ def listed(
     ids = (documents.all_ids(db) if allowed is None else allowed).tolist()
     ids = in_order(ids, sort_keys(db, ids, sort), sort, is_reversed)[:k]
     first = documents.first_passages(db, ids)
-    return [RankedDocument(id_, 0.0, ((first[id_], 0.0),) if id_ in first else ()) for id_ in ids]
+    return [RankedDocument(id_, 0.0, (RankedPassage(first[id_], id_, 0.0),) if id_ in first else ()) for id_ in ids]
 
 
 def sort_keys(db: apsw.Connection, ids: Sequence[int], sort: Sort) -> list[str]:

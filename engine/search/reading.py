@@ -15,7 +15,6 @@ from longsearch.engine.answers.choosing import best_of
 from longsearch.engine.index.index import Index
 from longsearch.engine.search.hits import placed
 from longsearch.engine.sentences import Span
-from longsearch.engine.store import documents
 from longsearch.engine.store.records import Outline
 from longsearch.engine.types.results import Answer, PassageHit, SearchResults
 
@@ -79,7 +78,8 @@ def _outlines(indexes: Sequence[Index], best: Sequence[Answer]) -> dict[tuple[st
     for index in indexes:
         root = str(index.root)
         ids = list({answer.hit.document_id for answer in best if answer.hit.root == root})
-        found |= {(root, id_): outline for id_, outline in documents.outlines(index.db, ids).items()}
+        outlines = index.outlines(ids)
+        found |= {(root, id_): outlines[id_] for id_ in ids}
     return found
 
 

@@ -3,9 +3,10 @@
 Words and vectors are two SQL statements, never a join: a join of sqlite-vec's MATCH with FTS5's took 26.7 s.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
+import apsw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,16 +14,18 @@ from longsearch.engine.arrays import Vectors
 from longsearch.engine.index import bm25
 from longsearch.engine.index.backends import Found, QueryWords
 from longsearch.engine.index.index import Index
-from longsearch.engine.index.lookup import Lookup, all_of, any_of
+from longsearch.engine.index.lookup import Lookup, all_of, any_of, forms_of
 from longsearch.engine.query_language.fields import Condition
 from longsearch.engine.query_language.file_filter import FileFilter
 from longsearch.engine.query_language.query import Query
 from longsearch.engine.search.fusion import in_document, with_excerpt, words_in_document
 from longsearch.engine.search.metadata_filter import narrowed
-from longsearch.engine.search.ranking import ids as ids_of
-from longsearch.engine.store import excerpts, languages
+from longsearch.engine.search.ranking import PASSAGES_SHOWN, RankedDocument
+from longsearch.engine.store import excerpts, keywords, languages
 from longsearch.engine.store.manifest import Kind
+from longsearch.engine.store.records import Outline
 from longsearch.engine.store.segments.candidate_filter import CandidateFilter
+from longsearch.engine.store.segments.word_parts import forms_cut
 
 Scores = NDArray[np.float64]
 
@@ -119,6 +122,11 @@ def by_words(words: QueryWords, found: Candidates) -> Scores:
     return words_in_document(np.clip(found.bm25 / highest, 0.0, 1.0), whole[found.documents])
 
 
+def worth_of_bm25(words: QueryWords, found: Candidates) -> Scores:
+    """(n,): what a point of a passage's BM25 gives to its score by words."""
+    return found.is_by_words.astype(np.float64) * words_in_document(1.0, 0.0) / (bm25.highest(words.statistics) or 1.0)
+
+
 @dataclass(frozen=True, slots=True)
 class Cosines:
     """How near the candidates are to the query; NaN where there is no vector, or where it does not count."""
@@ -131,21 +139,23 @@ class Cosines:
     """(n,): of each passage's document; NaN if that has one passage only (see `in_document`)."""
     excerpt_weight: float
     """See `fusion.with_excerpt`."""
-    starts: Scores
-    """(n,): where the nearest excerpt begins, in characters from the start of the passage; NaN without excerpts."""
+    starts: NDArray[np.int64]
+    """(n,): where the nearest excerpt begins, in characters from the start of the passage; -1 without excerpts."""
+    stops: NDArray[np.int64]
+    """(n,): where the next excerpt begins; -1 if there is none."""
 
 
 def cosines(index: Index, vector: Vectors, found: Candidates) -> Cosines:
     """The cosines of passages, nearest excerpts and documents."""
-    of_excerpts, starts = np.full((2, len(found.ids)), np.nan)
-    ids, firsts, highest = excerpts.highest(index.db, vector, found.ids.tolist())
-    places = np.searchsorted(found.ids, ids)
-    of_excerpts[places], starts[places] = highest, firsts
+    of_excerpts, (starts, stops) = np.full(len(found.ids), np.nan), np.full((2, len(found.ids)), -1)
+    nearest = excerpts.nearest(index.db, vector, found.ids.tolist())
+    places = np.searchsorted(found.ids, nearest.passage_ids)
+    of_excerpts[places], starts[places], stops[places] = nearest.cosines, nearest.starts, nearest.stops
     of_documents: Scores = np.full(len(found.document_ids), np.nan)
     longer = found.document_ids[found.lengths > 1]
     whole = index.backend.cosines(Kind.DOCUMENTS, longer.tolist(), vector)
     of_documents[np.searchsorted(found.document_ids, list(whole))] = list(whole.values())
-    return Cosines(found.cosines, of_excerpts, of_documents[found.documents], index.excerpt_weight, starts)
+    return Cosines(found.cosines, of_excerpts, of_documents[found.documents], index.excerpt_weight, starts, stops)
 
 
 def by_meaning(near: Cosines) -> Scores:
@@ -160,6 +170,43 @@ def by_meaning(near: Cosines) -> Scores:
     return np.nan_to_num(np.clip(scores, 0.0, 1.0))
 
 
+def by_own_words(
+    index: Index, words: QueryWords, asked: Lookup, ranked: Sequence[RankedDocument]
+) -> list[RankedDocument]:
+    """The documents, each with its passages ranked by their own words: in its first, title and names do not count.
+
+    They tell a document from others, not its passages from one another. No passage gets more than its document has.
+    """
+    outlines = index.outlines([one.document_id for one in ranked])
+    rows = index.passage_rows([passage.id for one in ranked for passage in one.passages])
+    several = [passage for one in ranked if len(one.passages) > 1 for passage in one.passages]
+    firsts = {one.id: outlines[one.document_id] for one in several if one.worth and rows[one.id].is_first}
+    given = _given_by_titles(index.db, words, asked, firsts) if firsts else {}
+    found = []
+    for one in ranked:
+        scored = [(passage.score - passage.worth * given.get(passage.id, 0.0), passage) for passage in one.passages]
+        scored.sort(key=lambda row: -row[0])
+        own = (passage._replace(score=min(score, one.score)) for score, passage in scored[:PASSAGES_SHOWN])
+        found.append(replace(one, passages=tuple(own)))
+    return found
+
+
+def _given_by_titles(
+    db: apsw.Connection, words: QueryWords, asked: Lookup, titles: Mapping[int, Outline]
+) -> dict[int, float]:
+    """The BM25 that title and names give to the first passages of documents, of which the outlines are given."""
+    ids = np.array(sorted(titles), np.int64)
+    forms, cut = forms_cut(db, list(map(forms_of, asked.terms))), keywords.tokenizer(db)
+    of_titles = [[token.encode() for token in cut(keywords.title_words(titles[id_]))] for id_ in ids.tolist()]
+    held = np.array([[sum(form.times_in(own) for form in term) for own in of_titles] for term in forms], np.int64)
+    counts, lengths = words.occurrences(ids)
+    own = np.maximum(counts - keywords.TITLE_WEIGHT * held, 0)
+    parts = bm25.parts_of_passages(counts, lengths, words.statistics)
+    left = np.maximum(lengths - list(map(len, of_titles)), 0)
+    parts -= bm25.parts_of_passages(own, left, words.statistics)
+    return dict(zip(ids.tolist(), parts.sum(axis=0).tolist(), strict=True))
+
+
 def _arrays(found: Found) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """(ids, scores)"""
-    return np.array(ids_of(found), np.int64), np.array([score for _, score in found], np.float64)
+    return np.array([id_ for id_, _ in found], np.int64), np.array([score for _, score in found], np.float64)

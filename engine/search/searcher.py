@@ -33,17 +33,18 @@ from longsearch.engine.search.fusion import both, trust
 from longsearch.engine.search.hits import LEAST_SCORE, to_hits
 from longsearch.engine.search.metadata_filter import in_order, list_order, listed, sort_hits, sort_keys
 from longsearch.engine.search.patterns import as_lit, with_words_like
-from longsearch.engine.search.ranking import RankedDocument, group, ids, with_meaning_alone
+from longsearch.engine.search.ranking import PASSAGES_SHOWN, RankedDocument, RankedPassage, group
 from longsearch.engine.search.retrieval import (
     Candidates,
     allowed_passages,
     by_meaning,
+    by_own_words,
     by_words,
     candidates,
     cosines,
+    worth_of_bm25,
 )
-from longsearch.engine.store import excerpts, files, languages
-from longsearch.engine.store.excerpts import Nearest
+from longsearch.engine.store import files, languages
 from longsearch.engine.store.segments.candidate_filter import CandidateFilter
 from longsearch.engine.store.vectors import K_MAX
 from longsearch.engine.types.results import DocumentHit, SearchMode, SearchResults
@@ -215,7 +216,9 @@ def _hits(plans: Sequence[Plan], best: Sequence[_Found]) -> tuple[DocumentHit, .
     found: dict[int, Iterator[DocumentHit]] = {}
     for plan in plans:
         ranked = [one.document for one in best if one.plan is plan]
-        own = to_hits(plan.index, plan.request.query.files, ranked, nearest_excerpts(plan, ranked), asked)
+        if plan.words is not None:
+            ranked = by_own_words(plan.index, plan.words, plan.asked, ranked)
+        own = to_hits(plan.index, plan.request.query.files, ranked, asked)
         found[id(plan)] = iter(own)
     hits = (
         _with_copies(next(found[id(one.plan)]), one.copies) if one.copies else next(found[id(one.plan)]) for one in best
@@ -317,7 +320,7 @@ def _ranked(plan: Plan, found: Candidates) -> list[RankedDocument]:
     meaning = nothing if near is None else by_meaning(near)
     trusted = 1.0 if plan.words is None else trust(plan.words.statistics.known_words)
     scores = {SearchMode.WORDS: words, SearchMode.MEANING: meaning}.get(plan.mode, both(trusted * words, meaning))
-    starts = np.full(len(scores), np.nan) if near is None else near.starts
+    starts, stops = np.full((2, len(scores)), -1) if near is None else (near.starts, near.stops)
     is_furniture = plan.index.is_furniture(found.document_ids, found.ids, starts)
     weights = np.where(is_furniture, FURNITURE_WEIGHT, 1.0)
     scores = weights * scores
@@ -327,24 +330,19 @@ def _ranked(plan: Plan, found: Candidates) -> list[RankedDocument]:
         kept = (scores >= LEAST_SCORE) | found.is_by_words | found.is_named[found.documents]
     order = np.lexsort((found.ids, -scores, ~found.is_named[found.documents]))
     order = order[kept[order]]
-    best_ids = found.ids[order].tolist()
-    owners = found.document_ids[found.documents[order]].tolist()
-    scored = zip(best_ids, scores[order].tolist(), strict=True)
-    named = found.document_ids[found.is_named].tolist()
-    ranked = group(scored, dict(zip(best_ids, owners, strict=True)), plan.request.k, named)
-    if plan.mode is SearchMode.HYBRID and plan.words is not None:
-        say_little = (words == 0) | (trusted < 1)
-        ranked = with_meaning_alone(
-            ranked, dict(zip(found.ids[say_little], (weights * meaning)[say_little], strict=True))
+    worth = nothing if plan.words is None else weights * worth_of_bm25(plan.words, found)
+    worth = both(trusted * worth, nothing) if plan.mode is SearchMode.HYBRID else worth
+    says_little = (words == 0) | (trusted < 1) if plan.mode is SearchMode.HYBRID else nothing
+    owners = found.document_ids[found.documents]
+    columns = (found.ids, owners, scores, worth, starts, stops, says_little, weights * meaning)
+    passages = (
+        RankedPassage(id_, owner, score, own, (start, stop) if start >= 0 else None, alone if is_little else None)
+        for id_, owner, score, own, start, stop, is_little, alone in zip(
+            *(column[order].tolist() for column in columns), strict=True
         )
+    )
+    n_passages = PASSAGES_SHOWN + (plan.words is not None)  # the first may fall behind the others: see `by_own_words`
+    ranked = group(passages, plan.request.k, found.document_ids[found.is_named].tolist(), n_passages)
     if not plan.request.explain:
         return ranked
     return with_reasons(ranked, Parts(plan.asked.terms, plan.mode, plan.words, found, near, weights))
-
-
-def nearest_excerpts(plan: Plan, ranked: list[RankedDocument]) -> dict[int, Nearest]:
-    """The nearest excerpt of each passage; {} for a search by words. Passages without excerpts are left out."""
-    if plan.vector is None:
-        return {}
-    shown = [passage_id for document in ranked for passage_id in ids(document.passages)]
-    return excerpts.nearest(plan.index.db, plan.vector, shown)

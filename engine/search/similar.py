@@ -20,7 +20,7 @@ from longsearch.engine.errors import LongsearchError
 from longsearch.engine.index.index import Index
 from longsearch.engine.query_language.file_filter import FileFilter
 from longsearch.engine.search.hits import LEAST_SCORE, to_hits
-from longsearch.engine.search.ranking import PASSAGES_SHOWN, RankedDocument
+from longsearch.engine.search.ranking import PASSAGES_SHOWN, RankedDocument, RankedPassage
 from longsearch.engine.search.retrieval import allowed_documents
 from longsearch.engine.store import documents
 from longsearch.engine.types.results import PassageSimilarity, SearchMode, SearchResults
@@ -65,7 +65,7 @@ def similar_to_vector(
     found = index.backend.nearest_documents(vector, k + 1, allowed_documents(index, file_filter))
     near = [(id_, min(1.0, cosine)) for id_, cosine in found if id_ != without and cosine >= LEAST_SCORE][:k]
     ranked = [RankedDocument(id_, cosine, _nearest_passages(index, id_, vector)) for id_, cosine in near]
-    hits = to_hits(index, file_filter, ranked, {})
+    hits = to_hits(index, file_filter, ranked)
     note = unread(counted(index.n_waiting, "document"), index.n_waiting) if index.n_waiting else ""
     took_ms = (time.perf_counter() - started) * 1000
     return SearchResults("", SearchMode.MEANING, "", took_ms, hits, note, similar_to=title)
@@ -84,9 +84,9 @@ def similarity_of_passages(index: Index, document_id: int, vector: Vectors) -> P
     return tuple((passage.start, passage.stop, cosine) for passage, cosine in zip(passages, cosines, strict=True))
 
 
-def _nearest_passages(index: Index, document_id: int, vector: Vectors) -> tuple[tuple[int, float], ...]:
-    """(passage id, cosine) of the document's nearest passages, best first."""
+def _nearest_passages(index: Index, document_id: int, vector: Vectors) -> tuple[RankedPassage, ...]:
+    """The document's nearest passages, best first, each with its cosine as score."""
     cosines = np.clip(index.backend.vectors_of_passages(document_id) @ vector, 0, 1)
     best = np.argsort(-cosines, kind="stable")[:PASSAGES_SHOWN].tolist()
     passage_ids = documents.passage_ids(index.db, document_id)
-    return tuple((passage_ids[place], float(cosines[place])) for place in best)
+    return tuple(RankedPassage(passage_ids[place], document_id, float(cosines[place])) for place in best)

@@ -16,7 +16,7 @@ from longsearch.engine.index.index import Index
 from longsearch.engine.near_equal import grouped
 from longsearch.engine.query_language.file_filter import FileFilter
 from longsearch.engine.search.hits import LEAST_SCORE, to_hits
-from longsearch.engine.search.ranking import group, ids
+from longsearch.engine.search.ranking import RankedPassage, group
 from longsearch.engine.search.similar import title_and_vector
 from longsearch.engine.store import documents, texts
 from longsearch.engine.store.records import PassageRow
@@ -53,11 +53,10 @@ def similar_to_passage(index: Index, asked: AskedPassage, k: int = 10) -> Search
     """
     started = time.perf_counter()
     near = index.backend.nearest_passages(asked.vector, _N_PASSAGES)
-    rows = documents.passage_rows(index.db, ids(near))
+    rows = index.passage_rows([id_ for id_, _ in near])
     likely = [(rows[id_], id_, cosine) for id_, cosine in near if cosine >= LEAST_SCORE]
     kept, n_folded = _unfolded(index.db, likely, asked)
-    document_of = {id_: rows[id_].document_id for id_, _ in kept}
-    hits = to_hits(index, FileFilter(), group(kept, document_of, k), {})
+    hits = to_hits(index, FileFilter(), group(kept, k))
     note = f"{counted(n_folded, 'near-duplicate')} folded" if n_folded else ""
     took_ms = (time.perf_counter() - started) * 1000
     about = f"a passage of {asked.title}"
@@ -66,10 +65,11 @@ def similar_to_passage(index: Index, asked: AskedPassage, k: int = 10) -> Search
 
 def _unfolded(
     db: apsw.Connection, near: Sequence[tuple[PassageRow, int, float]], asked: AskedPassage
-) -> tuple[list[tuple[int, float]], int]:
-    """(passage id, cosine) of the passages that differ in their words, best first, and how many were folded."""
+) -> tuple[list[RankedPassage], int]:
+    """The passages that differ in their words, best first, with their cosines, and how many were folded."""
     found = [texts.spans(db, row.document_id, [(row.start, row.stop)])[0] for row, _, _ in near]
     same, *others = grouped([asked.text, *found])
-    kept = [(near[group[0] - 1][1], min(1.0, near[group[0] - 1][2])) for group in others]
+    best = [near[group[0] - 1] for group in others]
+    kept = [RankedPassage(id_, row.document_id, min(1.0, cosine)) for row, id_, cosine in best]
     n_folded = sum(len(group) - 1 for group in (same, *others))
     return kept, max(n_folded - 1, 0)  # one of them is the asked passage itself

@@ -191,7 +191,10 @@ def first_passages(db: apsw.Connection, document_ids: Sequence[int]) -> dict[int
 
 def passage_rows(db: apsw.Connection, ids: Sequence[int]) -> dict[int, PassageRow]:
     """Where each of these passages lies."""
-    sql = "SELECT id, content_id, start, stop, page FROM passages WHERE id IN (SELECT value FROM json_each(?))"
+    sql = (
+        "SELECT id, content_id, start, stop, page, ordinal = 0 FROM passages"
+        " WHERE id IN (SELECT value FROM json_each(?))"
+    )
     return {row[0]: PassageRow(*row) for row in db.execute(sql, (json.dumps(list(ids)),))} if ids else {}
 
 
@@ -257,15 +260,17 @@ def outlines(db: apsw.Connection, document_ids: Sequence[int]) -> dict[int, Outl
     """The title, headings, language and pages of each of these documents."""
     sql = (
         "SELECT id, title, headings, coalesce(language, ''), page_starts, page_labels, ocr_pages,"
-        " coalesce(furniture, '[]'), n_chars FROM contents WHERE id IN (SELECT value FROM json_each(?))"
+        " coalesce(furniture, '[]'), names, n_chars FROM contents WHERE id IN (SELECT value FROM json_each(?))"
     )
     found: dict[int, Outline] = {}
     for id_, title, headings, language, *pages, end in db.execute(sql, (json.dumps(list(document_ids)),)):
-        starts, labels, from_ocr, parts = map(json.loads, pages)
+        starts, labels, from_ocr, parts, names = map(json.loads, pages)
         spans = tuple(pairwise([*starts, end]))
         ocr_spans = tuple(spans[page - 1] for page in from_ocr)
         furniture = tuple(FurniturePart(*part) for part in parts)
-        found[id_] = Outline(title, _headings(headings), language, tuple(starts), tuple(labels), ocr_spans, furniture)
+        found[id_] = Outline(
+            title, _headings(headings), language, tuple(starts), tuple(labels), ocr_spans, furniture, tuple(names)
+        )
     return found
 
 

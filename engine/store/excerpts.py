@@ -19,12 +19,16 @@ _LARGEST = 7  # codes are -7 to 7; 8 is added to each, and two codes share a byt
 
 
 class Nearest(NamedTuple):
-    """The excerpt of a passage that is nearest to a query."""
+    """The excerpt nearest to a query in each of some passages."""
 
-    start: int
-    stop: int | None
-    """Where the next excerpt begins, in characters from the passage's start; None for the last excerpt."""
-    cosine: float
+    passage_ids: NDArray[np.int64]
+    """(n,): those that have excerpts, ascending."""
+    starts: NDArray[np.int64]
+    """(n,): in characters from the passage's start."""
+    stops: NDArray[np.int64]
+    """(n,): where the next excerpt begins; -1 for the last excerpt."""
+    cosines: Vectors
+    """(n,)"""
 
 
 def packed(starts: NDArray[np.int64], vectors: Vectors) -> bytes:
@@ -68,25 +72,8 @@ def inherit(db: apsw.Connection, old: Sequence[int], new: Sequence[int]) -> None
     db.executemany(sql, zip(new, old, strict=True))
 
 
-def nearest(db: apsw.Connection, query: Vectors, passage_ids: Sequence[int]) -> dict[int, Nearest]:
-    """The excerpt nearest to `query` (dim,) for each of these passages that has excerpts."""
-    ids, starts, stops, cosines = _nearest(db, query, passage_ids)
-    found = zip(ids.tolist(), starts.tolist(), stops.tolist(), cosines.tolist(), strict=True)
-    return {id_: Nearest(start, stop if stop > 0 else None, cosine) for id_, start, stop, cosine in found}
-
-
-def highest(
-    db: apsw.Connection, query: Vectors, passage_ids: Sequence[int]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], Vectors]:
-    """(ids, ascending, of those of these passages that have excerpts, where the nearest begin, their cosines)."""
-    ids, starts, _, cosines = _nearest(db, query, passage_ids)
-    return ids, starts, cosines
-
-
-def _nearest(
-    db: apsw.Connection, query: Vectors, passage_ids: Sequence[int]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], Vectors]:
-    """(passage ids, ascending; starts; stops, or -1; cosines) of their nearest excerpts."""
+def nearest(db: apsw.Connection, query: Vectors, passage_ids: Sequence[int]) -> Nearest:
+    """The excerpts nearest to `query` (dim,) in these passages."""
     sql = (
         "SELECT passage_id, vectors FROM excerpt_vectors"
         " WHERE passage_id IN (SELECT value FROM json_each(?)) ORDER BY passage_id"
@@ -94,7 +81,7 @@ def _nearest(
     rows: list[tuple[int, bytes]] = list(db.execute(sql, (json.dumps(list(passage_ids)),))) if len(passage_ids) else []
     if not rows:
         none = np.empty(0, np.int64)
-        return none, none, none, np.empty(0, np.float32)
+        return Nearest(none, none, none, np.empty(0, np.float32))
     record = _record(len(query))
     sizes = np.array([len(own) // record.itemsize for _, own in rows])
     records = np.frombuffer(b"".join(own for _, own in rows), record)
@@ -105,7 +92,7 @@ def _nearest(
     following = np.append(records["start"][1:].astype(np.int64), -1)
     following[firsts + sizes - 1] = -1
     ids = np.array([id_ for id_, _ in rows], np.int64)
-    return ids, records["start"][best].astype(np.int64), following[best], highest
+    return Nearest(ids, records["start"][best].astype(np.int64), following[best], highest)
 
 
 def _record(dim: int) -> np.dtype[np.void]:

@@ -19,6 +19,7 @@ from longsearch.engine.languages.document_words import indexed, indexed_names
 from longsearch.engine.store import documents, languages, texts
 from longsearch.engine.store.documents import bindable, storable
 from longsearch.engine.store.manifest import Kind, note_added, note_removed
+from longsearch.engine.store.records import Outline
 from longsearch.engine.types.documents import Passage
 
 TITLE_WEIGHT = 2
@@ -192,6 +193,11 @@ def indexed_texts(db: apsw.Connection, ids: NDArray[np.int64]) -> Iterator[tuple
         found = texts.spans(db, document_id, [(start, stop) for _, _, start, stop in places])
         for (_, ordinal, _, _), text in zip(places, found, strict=True):
             yield document_id, _words(text, language), _title(db, document_id, language) if ordinal == 0 else ""
+
+
+def title_words(outline: Outline) -> str:
+    """A document's title and names as the index takes them, from what a search knows of it."""
+    return indexed_names(outline.title, *outline.names, outline.language)
 
 
 def forget_words() -> None:

@@ -1,5 +1,6 @@
 """Dataclasses that the store takes and returns, besides those of `engine.types`. Knows no SQL."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -77,6 +78,8 @@ class PassageRow:
     start: int
     stop: int
     page: int | None
+    is_first: bool = True
+    """Whether it is the first of its document, with which title and names are indexed."""
 
 
 class FurniturePart(NamedTuple):
@@ -113,6 +116,8 @@ class Outline(WithPlaces):
     """(start, stop) of each page whose text is from OCR."""
     furniture: tuple[FurniturePart, ...] = ()
     """The parts that only point elsewhere."""
+    names: tuple[Sequence[str], Sequence[str]] = ((), ())
+    """The paths of its files and its identifiers, by which it is found beside its title."""
 
     def furniture_in(self, start: int, stop: int) -> list[tuple[int, int]]:
         """The parts of a span that only point elsewhere, as offsets in it."""

@@ -44,6 +44,16 @@ class Form:
             for token, end in zip(self.tokens, ends, strict=False)
         ]
 
+    def times_in(self, tokens: Sequence[bytes]) -> int:
+        """How often it stands in a text that was cut into these."""
+        *first, last = self.tokens or [b""]
+        starts = range(len(tokens) - len(first)) if self.tokens else ()
+        return sum(
+            tokens[at : at + len(first)] == first
+            and (tokens[at + len(first)].startswith(last) if self.is_prefix else tokens[at + len(first)] == last)
+            for at in starts
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Part:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from longsearch.engine.store.segments.candidate_filter import CandidateFilter
+from longsearch.engine.store.segments.candidate_filter import CandidateFilter, places_among
 from longsearch.engine.store.segments.files import Segments
 from longsearch.engine.store.segments.term_counts import K1, half_count
 from longsearch.engine.store.segments.word_parts import Part, forms_cut, parts_of
@@ -61,15 +61,16 @@ class WordSearch:
         order = np.lexsort((ids, -scores))[:limit]
         return Ranked(ids[order], scores[order])
 
-    def by_term(self, passage_ids: NDArray[np.int64], idfs: Sequence[float], mean_length: float) -> NDArray[np.float64]:
-        """(n_terms, n): what each term gives to the BM25 of each of these passages."""
-        found, weights = np.zeros((len(idfs), len(passage_ids))), np.array(idfs)
+    def occurrences(self, passage_ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """(n_terms, n): how often each of these passages (ascending) holds each term; (n,): its words."""
+        counts = np.zeros((len(self.n_passages_with), len(passage_ids)), np.int64)
+        lengths = np.zeros(len(passage_ids), np.int64)
         for part in self._parts:
-            places = np.searchsorted(part.passage_ids, passage_ids)
-            own = places < len(part.passage_ids)
-            own[own] = part.passage_ids[places[own]] == passage_ids[own]
-            found[:, own] = list(_by_term(part, places[own].astype(np.int64), weights, mean_length))
-        return found
+            places, wanted = places_among(part.passage_ids, passage_ids)
+            lengths[wanted] = part.lengths[places]
+            for term, held in enumerate(part.held):
+                counts[term, wanted] = held.at(places)
+        return counts, lengths
 
     def in_documents(self, document_ids: NDArray[np.int64]) -> NDArray[np.int64]:
         """(n_terms, n): how many passages of each of these documents (ascending) hold each term."""

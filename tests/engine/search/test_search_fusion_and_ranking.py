@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longsearch.engine.search.fusion import combine
-from longsearch.engine.search.ranking import group
+from longsearch.engine.search.ranking import RankedPassage, group
 
 
 def test_both_scores_count_by_their_weights_and_a_missing_score_is_zero() -> None:
@@ -31,9 +31,9 @@ def test_combined_scores_stay_within_range_and_in_order(words: dict[int, float],
 
 def test_documents_are_in_order_of_their_best_passages() -> None:
     ids = (1, 3, 4, 5, 6, 7)
-    scored = [(1, 0.9), (2, 0.8), *((id_, 0.7) for id_ in ids[1:])]
-    ranked = group(scored, {2: 10} | dict.fromkeys(ids, 20), k=9)
-    assert [(document.document_id, document.passages, document.score) for document in ranked] == [
-        (20, ((1, 0.9), (3, 0.7), (4, 0.7), (5, 0.7), (6, 0.7)), 0.9),
-        (10, ((2, 0.8),), 0.8),
+    scored = [(1, 20, 0.9), (2, 10, 0.8), *((id_, 20, 0.7) for id_ in ids[1:])]
+    ranked = group([RankedPassage(*one) for one in scored], k=9)
+    assert [(one.document_id, [own[:3:2] for own in one.passages], one.score) for one in ranked] == [
+        (20, [(1, 0.9), (3, 0.7), (4, 0.7), (5, 0.7), (6, 0.7)], 0.9),
+        (10, [(2, 0.8)], 0.8),
     ]
