@@ -191,10 +191,8 @@ def first_passages(db: apsw.Connection, document_ids: Sequence[int]) -> dict[int
 
 def passage_rows(db: apsw.Connection, ids: Sequence[int]) -> dict[int, PassageRow]:
     """Where each of these passages lies."""
-    sql = (
-        "SELECT id, content_id, start, stop, page, ordinal = 0 FROM passages"
-        " WHERE id IN (SELECT value FROM json_each(?))"
-    )
+    columns = "id, content_id, start, stop, page, ordinal = 0"
+    sql = f"SELECT {columns} FROM passages WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608 (our columns)
     return {row[0]: PassageRow(*row) for row in db.execute(sql, (json.dumps(list(ids)),))} if ids else {}
 
 
@@ -267,10 +265,8 @@ def outlines(db: apsw.Connection, document_ids: Sequence[int]) -> dict[int, Outl
         starts, labels, from_ocr, parts, names = map(json.loads, pages)
         spans = tuple(pairwise([*starts, end]))
         ocr_spans = tuple(spans[page - 1] for page in from_ocr)
-        furniture = tuple(FurniturePart(*part) for part in parts)
-        found[id_] = Outline(
-            title, _headings(headings), language, tuple(starts), tuple(labels), ocr_spans, furniture, tuple(names)
-        )
+        places = _headings(headings), language, tuple(starts), tuple(labels), ocr_spans
+        found[id_] = Outline(title, *places, tuple(FurniturePart(*part) for part in parts), tuple(names))
     return found
 
 
