@@ -16,7 +16,7 @@ OF_FILES = ("in", "type", "lang")
 """Fields that `FileFilter` decides."""
 FOLDER = "folder"
 """The field that `FolderFilter` decides."""
-OF_DOCUMENTS = ("author", "title", "tag", "date", "since", "doi", "arxiv")
+OF_DOCUMENTS = ("author", "title", "tag", "date", "since", "doi", "arxiv", "marked", "note")
 """Fields of metadata that are always there, as one types them."""
 NAMES = (*OF_DOCUMENTS, *OF_FILES, FOLDER, "sort")
 """All fields that need no document."""

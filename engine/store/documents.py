@@ -6,7 +6,7 @@ The table of documents is called `contents`; see `schema`.
 import json
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import astuple, replace
 from itertools import pairwise
 from pathlib import PurePosixPath
 
@@ -18,7 +18,7 @@ from longsearch.engine.errors import StoreError
 from longsearch.engine.printable import printable
 from longsearch.engine.store import languages, texts
 from longsearch.engine.store.records import FurniturePart, Outline, PassageRow
-from longsearch.engine.types.documents import DocumentText, Heading, Passage
+from longsearch.engine.types.documents import DocumentText, Heading, Mark, Passage
 
 
 def storable(text: str) -> str:
@@ -68,13 +68,12 @@ def renew(
     content_hash: bytes,
     partial_reason: str,
     hint: str,
-    ocr_pages: Sequence[int] = (),
-    page_labels: Sequence[str] = (),
+    document: DocumentText,
 ) -> None:
     """Record the new hash, why the file was read only in part ("" if it was read whole), and facts about its pages."""
-    sql = "UPDATE contents SET hash = ?, partial_reason = ?, hint = ?, ocr_pages = ?, page_labels = ? WHERE id = ?"
-    pages, labels = json.dumps(list(ocr_pages)), json.dumps(list(page_labels))
-    db.execute(sql, (content_hash, storable(partial_reason), storable(hint), pages, labels, document_id))
+    sql = "UPDATE contents SET hash = ?, partial_reason = ?, hint = ?, ocr_pages = ?, page_labels = ?, marks = ?"
+    about = (json.dumps(list(pages)) for pages in (document.ocr_pages, document.page_labels, _rows(document)))
+    db.execute(f"{sql} WHERE id = ?", (content_hash, storable(partial_reason), storable(hint), *about, document_id))
 
 
 def exists(db: apsw.Connection, document_id: int) -> bool:
@@ -101,8 +100,8 @@ def insert(
     db.execute(
         "INSERT INTO contents"
         " (hash, title, title_is_name, n_chars, n_pages, n_tokens, partial_reason, hint, headings, page_starts,"
-        " language, ocr_pages, page_labels, words_version)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " language, ocr_pages, page_labels, words_version, marks)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             content_hash,
             storable(document.title),
@@ -118,6 +117,7 @@ def insert(
             json.dumps(document.ocr_pages),
             json.dumps(document.page_labels),
             languages.WORDS_VERSION,
+            json.dumps(_rows(document)),
         ),
     )
     document_id = db.last_insert_rowid()
@@ -233,17 +233,11 @@ def passage_at(db: apsw.Connection, document_id: int, offset: int) -> int | None
 
 def text(db: apsw.Connection, document_id: int) -> DocumentText:
     """The whole document."""
-    sql = "SELECT title, headings, page_starts, ocr_pages, page_labels FROM contents WHERE id = ?"
-    title, headings, page_starts, ocr_pages, labels = _row(db, sql, document_id)
-    whole, starts = texts.whole(db, document_id), tuple(json.loads(page_starts))
-    return DocumentText(
-        whole,
-        starts,
-        title,
-        _headings(headings),
-        ocr_pages=tuple(json.loads(ocr_pages)),
-        page_labels=tuple(json.loads(labels)),
-    )
+    sql = "SELECT title, headings, page_starts, ocr_pages, page_labels, marks FROM contents WHERE id = ?"
+    title, headings, *packed = _row(db, sql, document_id)
+    starts, ocr_pages, labels, marks = (tuple(json.loads(part)) for part in packed)
+    known = {"ocr_pages": ocr_pages, "page_labels": labels, "marks": tuple(Mark(*mark) for mark in marks)}
+    return DocumentText(texts.whole(db, document_id), starts, title, _headings(headings), **known)
 
 
 def outline(db: apsw.Connection, document_id: int) -> Outline:
@@ -276,6 +270,10 @@ def missing(db: apsw.Connection, document_id: int) -> tuple[str, str]:
     return str(reason), str(hint)
 
 
+def _rows(document: DocumentText) -> list[tuple[object, ...]]:
+    return list(map(astuple, document.marks))
+
+
 _GONE = "The document is no longer in the index", "Search again: its file has changed or gone"
 
 
@@ -292,8 +290,6 @@ def _row(db: apsw.Connection, sql: str, document_id: int) -> tuple[str, ...]:
 
 def lengths(db: apsw.Connection, document_ids: Sequence[int]) -> dict[int, int]:
     """The number of passages of each of these documents."""
-    sql = (
-        "SELECT id, (SELECT max(ordinal) + 1 FROM passages WHERE content_id = contents.id) FROM contents"
-        " WHERE id IN (SELECT value FROM json_each(?))"
-    )
+    n = "(SELECT max(ordinal) + 1 FROM passages WHERE content_id = contents.id)"
+    sql = f"SELECT id, {n} FROM contents WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608
     return dict(db.execute(sql, (json.dumps(list(document_ids)),)))

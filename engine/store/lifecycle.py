@@ -33,7 +33,7 @@ def put_document(
     same = documents.find(db, content_hash)
     before = files.held_alone(db, file.path) if same is None else same
     if before is not None and documents.has_text(db, before, document, passages):
-        documents.renew(db, before, content_hash, partial_reason, hint, document.ocr_pages, document.page_labels)
+        documents.renew(db, before, content_hash, partial_reason, hint, document)
         describe(db, before, document.title, document.metadata)
         put_file(db, file, before, n_scanned=document.n_scanned)
         return before

@@ -19,7 +19,7 @@ from longsearch.engine.dates import date_in_path, first_day, last_day
 from longsearch.engine.metadata_lines import FILE_TIME
 from longsearch.engine.store.connection import among, distinct, note_change
 from longsearch.engine.store.documents import storable
-from longsearch.engine.types.documents import MetadataValue
+from longsearch.engine.types.documents import MARKS, MetadataValue
 
 VERSION = 1
 """The rules by which readers find metadata. Documents with a lower one are described again, without a new vector."""
@@ -71,13 +71,13 @@ def n_undescribed(db: apsw.Connection) -> int:
 
 
 def of_documents(db: apsw.Connection, document_ids: Sequence[int]) -> dict[int, tuple[MetadataValue, ...]]:
-    """The values of each of these documents, title and date first; documents without any are missing."""
+    """The values of each of these documents, title and date first, but those of its marks."""
     sql = (
-        "SELECT content_id, field, value, source FROM metadata WHERE content_id IN (SELECT value FROM json_each(?))"
-        " ORDER BY content_id, field <> 'title', field <> 'author', field <> 'date', ordinal"
+        "SELECT content_id, field, value, source FROM metadata WHERE content_id IN (SELECT value FROM json_each(?1))"
+        " AND source <> ?2 ORDER BY content_id, field <> 'title', field <> 'author', field <> 'date', ordinal"
     )
     found: dict[int, list[MetadataValue]] = {}
-    for document_id, *value in db.execute(sql, (json.dumps(list(document_ids)),)):
+    for document_id, *value in db.execute(sql, (json.dumps(list(document_ids)), MARKS)):
         found.setdefault(document_id, []).append(MetadataValue(*value))
     return {document_id: tuple(values) for document_id, values in found.items()}
 

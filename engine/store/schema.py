@@ -287,10 +287,16 @@ WHERE name IN ('passage_vectors', 'document_vectors');
 PRAGMA writable_schema = RESET;
 """
 
+_V19 = """
+-- What people marked and noted in a document, as JSON: [[kind, start, stop, quote, note, author, colour], ...]
+ALTER TABLE contents ADD COLUMN marks TEXT NOT NULL DEFAULT '[]';
+"""
+
 MIGRATIONS: tuple[str, ...] = (
     *(_V1, _V2, _V3, _V4, _V5, _V6, _V7, _V8, _V9, _V10, _V11, _V12, _V13, _V14, _V15, _V16),
     _V17,
     _V18,
+    _V19,
 )
 """Append only: a script that has been released is never edited."""
 

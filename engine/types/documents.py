@@ -30,6 +30,27 @@ class MetadataValue:
     """Where the value was read, in a word or two: "PDF info", "front matter", "path"."""
 
 
+MARKS = "marks"
+"""The source of the values by which a document is found by its marks; they are shown with no hit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What a person marked in a document, or wrote beside its text."""
+
+    kind: str
+    """`highlight`, `underline`, `strikeout`, `comment`, `note`, `reply`, `text`, `insertion` or `deletion`."""
+    start: int
+    """Offset of its first character; of a note that marks no words, the place beside which it stands."""
+    stop: int
+    quote: str = ""
+    """The words that it marks, if they do not stand in the text from `start` to `stop`."""
+    note: str = ""
+    author: str = ""
+    color: str = ""
+    """Such as "#ffd400", or ""."""
+
+
 class WithPlaces:
     """The pages and headings of a document."""
 
@@ -77,3 +98,5 @@ class DocumentText(WithPlaces):
     """The number or name that is printed on each page, such as "iv"; () if the file says no other ones than 1, 2, …"""
     quoted: tuple[tuple[int, int], ...] = field(default=(), compare=False)
     """(start, stop) of each paragraph that its style sets off as a quotation, ascending. The store does not keep it."""
+    marks: tuple[Mark, ...] = field(default=(), compare=False)
+    """What people marked and noted, ascending."""

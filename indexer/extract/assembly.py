@@ -10,6 +10,7 @@ from longsearch.engine.amounts import counted
 from longsearch.engine.errors import BeingWrittenError, ExtractionError
 from longsearch.engine.types.documents import DocumentText, Heading, MetadataValue
 from longsearch.indexer.extract.clean import has_words
+from longsearch.indexer.extract.marks import of_pages, placed, with_marks
 from longsearch.indexer.extract.metadata import from_first_page, gathered, with_title
 from longsearch.indexer.extract.pdf.info import INFO
 from longsearch.indexer.extract.pdf.ocr import INSTALL_HINT
@@ -172,7 +173,8 @@ def assemble_pdf(parts: PdfParts, head_only: bool = False) -> Extraction:
     ocr_pages = tuple(index + 1 for index, page in sorted(parts.pages.items()) if page.ocr_key and page.lines)
     scanned, labels = len(parts.scanned), _labels(parts)
     document = DocumentText(text, page_starts, title, headings, metadata, ocr_pages, scanned, labels)
-    return Extraction(document, *_reason_and_hint(parts, n_without_text))
+    marks = of_pages(((index, page.marks) for index, page in sorted(parts.pages.items())), text, page_starts)
+    return Extraction(with_marks(document, marks), *_reason_and_hint(parts, n_without_text))
 
 
 def _with_what_lies_beside(parts: PdfParts, texts: Sequence[str]) -> tuple[list[str], list[tuple[int, int, str, int]]]:
@@ -216,7 +218,8 @@ def assemble_text(file_text: FileText) -> Extraction:
     metadata = with_title(gathered(file_text.metadata), title, source)
     hint = _BROKEN_HINT if file_text.warning else ""
     document = DocumentText(file_text.text, file_text.page_starts, title, headings, metadata, quoted=file_text.quoted)
-    return Extraction(document, file_text.warning, hint)
+    marks = placed(file_text.marks, document.text, 0, len(document.text))
+    return Extraction(with_marks(document, marks), file_text.warning, hint)
 
 
 def _no_text(parts: PdfParts) -> ExtractionError:

@@ -132,11 +132,11 @@ PACKED = (".gz", ".bz2", ".xz")
 """Suffixes of one packed file. The suffix before it is that of its format: `.tar.gz`, `.txt.xz`."""
 
 _READER_VERSIONS = {
-    Format.PDF: 1,
+    Format.PDF: 2,
     Format.PLAIN: 1,
     Format.CSV: 1,
     Format.FB2: 1,
-    Format.DOCX: 1,
+    Format.DOCX: 2,
     Format.SHEETS: 1,
     Format.SLIDES: 1,
     Format.OPEN_DOCUMENT: 1,

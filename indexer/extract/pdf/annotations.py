@@ -6,7 +6,7 @@ Hidden annotations and passwords are left out. Loads no page: the caller has it.
 
 import re
 from collections.abc import Callable, Container, Iterator
-from ctypes import POINTER, c_ulong, cast, create_string_buffer
+from ctypes import POINTER, c_uint, c_ulong, cast, create_string_buffer
 from dataclasses import dataclass, field
 from html import unescape
 from typing import Any
@@ -14,7 +14,8 @@ from typing import Any
 import pypdfium2.raw as pdfium_c
 
 from longsearch.indexer.extract.clean import clean_block, one_line
-from longsearch.indexer.extract.wire.limits import MAX_ATTACHMENT_BYTES
+from longsearch.indexer.extract.wire.limits import MAX_ATTACHMENT_BYTES, MAX_MARK_CHARACTERS
+from longsearch.indexer.extract.wire.values import RawMark
 
 _MAX_ANNOTATIONS = 5_000
 _MAX_CHARACTERS = 200_000
@@ -23,14 +24,13 @@ _MAX_NAME_CHARACTERS = 120
 _MAX_QUOTED_CHARACTERS = 300
 _UNSEEN = pdfium_c.FPDF_ANNOT_FLAG_HIDDEN | pdfium_c.FPDF_ANNOT_FLAG_NOVIEW
 _PASSWORD = 1 << 13
-_ON_WORDS = frozenset(
-    {
-        pdfium_c.FPDF_ANNOT_HIGHLIGHT,
-        pdfium_c.FPDF_ANNOT_UNDERLINE,
-        pdfium_c.FPDF_ANNOT_SQUIGGLY,
-        pdfium_c.FPDF_ANNOT_STRIKEOUT,
-    }
-)
+_MAX_BEFORE_CHARACTERS = 60
+_ON_WORDS = {
+    pdfium_c.FPDF_ANNOT_HIGHLIGHT: "highlight",
+    pdfium_c.FPDF_ANNOT_UNDERLINE: "underline",
+    pdfium_c.FPDF_ANNOT_SQUIGGLY: "underline",
+    pdfium_c.FPDF_ANNOT_STRIKEOUT: "strikeout",
+}
 _NO_COMMENTS = frozenset({pdfium_c.FPDF_ANNOT_LINK, pdfium_c.FPDF_ANNOT_POPUP, pdfium_c.FPDF_ANNOT_UNKNOWN})
 _TICKS = frozenset({pdfium_c.FPDF_FORMFIELD_CHECKBOX, pdfium_c.FPDF_FORMFIELD_RADIOBUTTON})
 _CHOICES = frozenset({pdfium_c.FPDF_FORMFIELD_COMBOBOX, pdfium_c.FPDF_FORMFIELD_LISTBOX})
@@ -77,6 +77,8 @@ class Beside:
     pinned: list[Pinned] = field(default_factory=list)
     drawn: list[tuple[int, str, Typed]] = field(default_factory=list)
     """(number, what it is, its place) of each annotation whose words are in its look alone (see `drawn`)."""
+    marks: list[RawMark] = field(default_factory=list)
+    """What people marked and noted."""
     n_characters: int = 0
 
 
@@ -113,14 +115,19 @@ def _take(found: Beside, annotation: Any, index: int, text_page: Any, form: Any)
     found.n_characters += len(contents)
     if kind == pdfium_c.FPDF_ANNOT_FREETEXT:
         found.typed += [_placed(annotation, contents, "")] if contents else []
+        found.marks += [("text", "", contents, "", contents, _author(annotation))] if contents else []
         return
     if kind == pdfium_c.FPDF_ANNOT_FILEATTACHMENT:
         found.pinned += pinned(pdfium_c.FPDFAnnot_GetFileAttachment(annotation), index)
+    words = one_line(" ".join(_marked(annotation, text_page)), MAX_MARK_CHARACTERS) if kind in _ON_WORDS else ""
+    if not contents and not words:
+        return
+    author, name = _author(annotation), _kind_of_note(annotation, kind, words)
     if contents:
-        author = one_line(_entry(annotation, b"T"), _MAX_NAME_CHARACTERS)
-        found.notes.append(
-            f"{_kind_of_note(annotation, kind, text_page)}{f' by {author}' if author else ''}: {contents}"
-        )
+        found.notes.append(f"{name}{f' by {author}' if author else ''}: {contents}")
+    before = _left_of_words(annotation, text_page, is_on_words=bool(words))
+    color = "" if kind in _DRAWN else _color(annotation)
+    found.marks.append((_ON_WORDS.get(kind) or name.lower(), color, words, before, contents, author))
 
 
 def _drawn_kind(annotation: Any, form: Any) -> str | None:
@@ -144,12 +151,37 @@ def _rich_text(annotation: Any) -> str:
     return " ".join(unescape(_MARK.sub(" ", _entry(annotation, b"RC"))).split())
 
 
-def _kind_of_note(annotation: Any, kind: int, text_page: Any) -> str:
+def _author(annotation: Any) -> str:
+    return one_line(_entry(annotation, b"T"), _MAX_NAME_CHARACTERS)
+
+
+def _color(annotation: Any) -> str:
+    """Return the colour of a mark, or "". pdfium tells it only of an annotation without a look of its own."""
+    pdfium_c.FPDFAnnot_SetAP(annotation, pdfium_c.FPDF_ANNOT_APPEARANCEMODE_NORMAL, None)
+    parts = [c_uint() for _ in range(4)]
+    if not pdfium_c.FPDFAnnot_HasKey(annotation, b"C") or not pdfium_c.FPDFAnnot_GetColor(
+        annotation, pdfium_c.FPDFANNOT_COLORTYPE_Color, *parts
+    ):
+        return ""
+    return "#" + "".join(f"{part.value & 255:02x}" for part in parts[:3])
+
+
+def _left_of_words(annotation: Any, text_page: Any, is_on_words: bool) -> str:
+    """Return the end of the line before marked words; for a note on no words, of the line at whose height it stands."""
+    box = _placed(annotation, "", "")
+    if is_on_words:
+        left, low, high, _ = next(_lines_of(annotation))
+        text = text_within(text_page, 0, high, left, low)
+    else:
+        text = text_within(text_page, 0, box.top, 2 * box.right + 1_000, box.bottom)
+    return " ".join(text.split())[-_MAX_BEFORE_CHARACTERS:]
+
+
+def _kind_of_note(annotation: Any, kind: int, words: str) -> str:
     if pdfium_c.FPDFAnnot_HasKey(annotation, b"IRT"):
         return "Reply"
     if kind in _ON_WORDS:
-        words = one_line(" ".join(_marked(annotation, text_page)), _MAX_QUOTED_CHARACTERS)
-        return f"Comment on “{words}”" if words else "Comment"
+        return f"Comment on “{one_line(words, _MAX_QUOTED_CHARACTERS)}”" if words else "Comment"
     return "Note" if kind == pdfium_c.FPDF_ANNOT_TEXT else "Comment"
 
 
@@ -166,12 +198,22 @@ def text_within(text_page: Any, left: float, top: float, right: float, bottom: f
 
 def _marked(annotation: Any, text_page: Any) -> Iterator[str]:
     """Yield the words that are highlighted, underlined or struck out, line by line."""
+    for left, low, high, right in _lines_of(annotation):
+        yield text_within(text_page, left, high, right, low)
+
+
+def _lines_of(annotation: Any) -> Iterator[tuple[float, float, float, float]]:
+    """Yield (left, low, high, right) of each line of marked words. Viewers order the corners in different ways.
+
+    A mark touches the letters before and behind its words, and often the lines above and below: its edge is left out.
+    """
     points = pdfium_c.FS_QUADPOINTSF()
     for number in range(min(pdfium_c.FPDFAnnot_CountAttachmentPoints(annotation), 50)):
         if not pdfium_c.FPDFAnnot_GetAttachmentPoints(annotation, number, points):
             continue
         across, down = (points.x1, points.x2, points.x3, points.x4), (points.y1, points.y2, points.y3, points.y4)
-        yield text_within(text_page, min(across), max(down), max(across), min(down))
+        edge = min(max(down) - min(down), max(across) - min(across)) / 10
+        yield min(across) + edge, min(down) + 2 * edge, max(down) - 2 * edge, max(across) - edge
 
 
 def _field(annotation: Any, form: Any) -> tuple[str, str]:

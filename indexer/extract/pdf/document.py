@@ -142,7 +142,7 @@ class _PageReader:
             self._n_unreadable_in_a_row += 1
             return Page(index, (), problem=DAMAGED if best is None else NO_LETTERS)
         self._n_unreadable_in_a_row = 0
-        return Page(index, best.lines, best.large_text, beside=best.beside, label=best.label)
+        return Page(index, best.lines, best.large_text, beside=best.beside, label=best.label, marks=best.marks)
 
     def inside(self, read_inside: ReadInside) -> Iterator[Inside]:
         """Yield what lies in the file and on no page."""

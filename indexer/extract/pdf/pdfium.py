@@ -97,7 +97,9 @@ class PdfiumDocument:
         notes = tuple(found.notes)
         if not lines:  # a scan: what was typed onto it must not pass for its text
             notes = (*map(named, found.typed), *notes)
-        return ReadPage(with_separators(lines), title, garbage_share(raw), notes, self._label(index))
+        return ReadPage(
+            with_separators(lines), title, garbage_share(raw), notes, self._label(index), tuple(found.marks)
+        )
 
     def _add_drawn(self, found: Beside, index: int) -> None:
         """Add the words that stamps and their like draw; what many pages bear, such as a watermark, once."""

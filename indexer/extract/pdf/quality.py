@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.pdf.ciphers import is_garbage
+from longsearch.indexer.extract.wire.values import RawMark
 
 _GARBAGE = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ue000-\uf8ff\ufffd\U000f0000-\U0010ffff]")
 _WORD = re.compile(r"""(?<!\S)[("'“‘\[]*[^\W\d_]+(?:[-'’/][^\W\d_]+)*[.,;:!?)"'”’\]]*(?!\S)""")
@@ -47,6 +48,7 @@ class ReadPage:
     """As `wire.protocol.Page.beside`."""
     label: str = ""
     """As `wire.protocol.Page.label`."""
+    marks: tuple[RawMark, ...] = ()
 
 
 def garbage_share(raw: str) -> float:

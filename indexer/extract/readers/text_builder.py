@@ -6,7 +6,7 @@ from longsearch.indexer.extract.clean import clean_block, one_line, whole_line
 from longsearch.indexer.extract.titles import is_stated, is_title
 from longsearch.indexer.extract.wire.limits import MAX_HEADINGS, MAX_TITLE_CHARACTERS
 from longsearch.indexer.extract.wire.protocol import FileText
-from longsearch.indexer.extract.wire.values import RawMetadata
+from longsearch.indexer.extract.wire.values import RawMark, RawMetadata
 
 
 class TextBuilder:
@@ -83,7 +83,9 @@ class TextBuilder:
         if len(self._headings) < MAX_HEADINGS:
             self._headings.append((level, one_line(line, MAX_TITLE_CHARACTERS), self._length - len(line)))
 
-    def file_text(self, title: str = "", metadata: RawMetadata = (), warning: str = "") -> FileText:
+    def file_text(
+        self, title: str = "", metadata: RawMetadata = (), warning: str = "", marks: tuple[RawMark, ...] = ()
+    ) -> FileText:
         """Return the text. If `title` is no title, the first heading of the outermost level becomes its title.
 
         `metadata` holds `title` too, with its source, if a reader found it elsewhere than among the headings.
@@ -94,4 +96,4 @@ class TextBuilder:
             metadata = tuple(value for value in metadata if value[0] != "title")
         starts = (*self._page_starts, *[self._length] * self._n_open_pages)
         text, outline, quoted = "".join(self._parts), tuple(self._headings), tuple(self._quoted)
-        return FileText(text, starts, title, outline, warning, metadata, quoted=quoted)
+        return FileText(text, starts, title, outline, warning, metadata, quoted=quoted, marks=marks)

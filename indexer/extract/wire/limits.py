@@ -85,6 +85,12 @@ ATTACHMENT_TIME_S = 20.0
 MAILBOX_TIMES = 15
 """How many times longer than another file a mailbox may take: it may have gigabytes."""
 
+MAX_MARKS = 5_000
+"""A person's marks in one document, and what a reader reports of one page; the rest is dropped."""
+
+MAX_MARK_CHARACTERS = 5_000
+"""Length of the words that are marked, and of a note."""
+
 MAX_HEADINGS = 50_000
 """Headings of one document; the rest is dropped. A mailbox has one for each message."""
 

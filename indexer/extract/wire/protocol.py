@@ -10,7 +10,18 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from longsearch.indexer.extract.wire.limits import MAX_BOXES, MAX_FRAME_BYTES, MAX_PAGES, MAX_PIXELS
-from longsearch.indexer.extract.wire.values import RawMetadata, box, headings, metadata, number, seconds, spans, string
+from longsearch.indexer.extract.wire.values import (
+    RawMark,
+    RawMetadata,
+    box,
+    headings,
+    marks,
+    metadata,
+    number,
+    seconds,
+    spans,
+    string,
+)
 
 DAMAGED = "damaged"
 NO_LETTERS = "the fonts do not say which letters they show"
@@ -91,6 +102,8 @@ class Page:
     """The texts beside the page's own, a line each: notes, comments, and values of fields if the page has no text."""
     label: str = ""
     """The page's number or name as it is printed, such as "iv"; "" if the file does not say it."""
+    marks: tuple[RawMark, ...] = ()
+    """What people marked and noted on it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +151,8 @@ class FileText:
     """Whether its first line is no title either, as in a table or a mailbox: the file's name serves."""
     quoted: tuple[tuple[int, int], ...] = ()
     """(start, stop) of each paragraph that its style sets off as a quotation, ascending."""
+    marks: tuple[RawMark, ...] = ()
+    """What people marked and noted in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,8 +244,8 @@ def _checked(kind: type[Message], fields: dict[str, Any]) -> Message:
         place, texts = number(fields["index"]), (string(fields["large_text"]), string(fields["problem"]))
         ocr_key, ocr_s = string(fields["ocr_key"])[:_MAX_KEY_CHARACTERS], seconds(fields["ocr_s"])
         beside = tuple(string(line) for line in fields["beside"])
-        label = string(fields["label"])[:_MAX_LABEL_CHARACTERS]
-        return Page(place, lines, *texts, fields["scanned"] is True, ocr_key, ocr_s, beside, label)
+        label, found = string(fields["label"])[:_MAX_LABEL_CHARACTERS], marks(fields["marks"])
+        return Page(place, lines, *texts, fields["scanned"] is True, ocr_key, ocr_s, beside, label, found)
     if kind is Outline:
         return Outline(headings(fields["entries"]))
     if kind is Inside:
@@ -243,7 +258,8 @@ def _checked(kind: type[Message], fields: dict[str, Any]) -> Message:
         text, title, warning = (string(fields[name]) for name in ("text", "title", "warning"))
         is_untitled = fields["untitled"] is True
         outline, said = headings(fields["headings"]), metadata(fields["metadata"])
-        return FileText(text, starts, title, outline, warning, said, is_untitled, spans(fields["quoted"]))
+        apart = spans(fields["quoted"]), marks(fields["marks"])
+        return FileText(text, starts, title, outline, warning, said, is_untitled, *apart)
     if kind is Drawn:
         width, height = (number(fields[side], MAX_PIXELS) for side in ("width", "height"))
         boxes = tuple(tuple(box(one) for one in own[:MAX_BOXES]) for own in fields["boxes"])

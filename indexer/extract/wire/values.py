@@ -9,6 +9,8 @@ from typing import Any
 
 from longsearch.indexer.extract.wire.limits import (
     MAX_HEADINGS,
+    MAX_MARK_CHARACTERS,
+    MAX_MARKS,
     MAX_PIXELS,
     MAX_RAW_CHARACTERS,
     MAX_RAW_VALUES,
@@ -18,6 +20,8 @@ from longsearch.indexer.extract.wire.limits import (
 RawValue = tuple[str, str, str]
 """A value of metadata as a reader finds it: (field, text, source). `indexer.extract.metadata` cleans it."""
 RawMetadata = tuple[RawValue, ...]
+RawMark = tuple[str, str, str, str, str, str]
+"""A person's mark as a reader finds it: (kind, colour as #rrggbb, its words, what precedes them, note, author)."""
 
 
 def box(sides: list[Any]) -> tuple[int, int, int, int]:
@@ -45,6 +49,12 @@ def limited(values: Iterable[RawValue]) -> RawMetadata:
 def metadata(values: list[list[Any]]) -> RawMetadata:
     """Return values of metadata, within limits."""
     return limited((string(field), string(text), string(source)) for field, text, source in values)
+
+
+def marks(values: list[list[Any]]) -> tuple[RawMark, ...]:
+    """Return a person's marks, within limits."""
+    cut = (tuple(string(part)[:MAX_MARK_CHARACTERS] for part in mark) for mark in values[:MAX_MARKS])
+    return tuple((kind, color, words, before, note, author) for kind, color, words, before, note, author in cut)
 
 
 def string(value: object) -> str:

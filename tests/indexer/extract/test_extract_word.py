@@ -9,6 +9,7 @@ import pytest
 from longsearch.indexer.extract.readers import attachments
 from longsearch.indexer.extract.readers.numerals import numeral
 from longsearch.indexer.extract.readers.office.word import document
+from longsearch.indexer.extract.wire.protocol import FileText
 from tests.indexer.extract.book_writing import OFFICE, RELATIONS, WORD, archive, docx_parts, paragraph, table
 from tests.indexer.extract.outlook_writing import ole
 
@@ -33,7 +34,14 @@ def par(inner: str, properties: str = "") -> str:
 def text_of(
     folder: Path, body: str, parts: Mapping[str, tuple[str, str | bytes]] | None = None, styles: str = ""
 ) -> str:
-    """Return the text of a document. `parts`: name under word/, which is its id too -> (kind of relation, content)."""
+    """Return the text of a document; arguments as of `read`."""
+    return read(folder, body, parts, styles).text
+
+
+def read(
+    folder: Path, body: str, parts: Mapping[str, tuple[str, str | bytes]] | None = None, styles: str = ""
+) -> FileText:
+    """Return what is read of a document. `parts`: name under word/, which is its id too -> (relation, content)."""
     members = docx_parts(body)
     members["word/document.xml"] = f"<w:document {W}><w:body>{body}</w:body></w:document>"
     links = "".join(
@@ -46,7 +54,7 @@ def text_of(
         members[f"word/{name}"] = content
     if styles:
         members["word/styles.xml"] = f"<w:styles {W}>{styles}</w:styles>"
-    return document.read(archive(folder / "a.docx", members)).text
+    return document.read(archive(folder / "a.docx", members))
 
 
 def root(name: str, xml: str) -> str:
@@ -254,6 +262,30 @@ def test_comments_and_endnotes_stand_behind_their_paragraph(tmp_path: Path) -> N
     assert (
         text_of(tmp_path, body, parts)
         == "The deed is lost.\n\nComment by Eva, 2020-05-04: Signed?\n\nEndnote 1: Folder 12."
+    )
+
+
+def test_comments_tracked_changes_and_highlighted_words_are_marks(tmp_path: Path) -> None:
+    comment = f'<w:comment w:id="7" w:author="Eva">{par(run("Signed?"))}</w:comment>'
+    body = par(
+        run("The ")
+        + '<w:commentRangeStart w:id="7"/>'
+        + run("deed")
+        + '<w:commentRangeEnd w:id="7"/><w:r><w:commentReference w:id="7"/></w:r>'
+        + run(" is ")
+        + '<w:del w:id="1" w:author="Bo"><w:r><w:delText>safe</w:delText></w:r></w:del>'
+        + f'<w:ins w:id="2" w:author="Bo">{run("lost")}</w:ins>'
+        + run(" at", '<w:highlight w:val="yellow"/>')
+        + run(" sea", '<w:highlight w:val="yellow"/>')
+        + run(".")
+    )
+    found = read(tmp_path, body, {"comments.xml": ("comments", root("comments", comment))})
+    assert found.text.startswith("The deed is lost at sea.")
+    assert found.marks == (
+        ("comment", "", "deed", "The ", "Signed?", "Eva"),
+        ("deletion", "", "safe", "The deed is ", "", "Bo"),
+        ("insertion", "", "lost", "The deed is ", "", "Bo"),
+        ("highlight", "#ffff00", "at sea", "The deed is lost", "", ""),
     )
 
 

@@ -12,6 +12,7 @@ from longsearch.indexer.extract.readers.office.formulas import Formula
 from longsearch.indexer.extract.readers.office.word.definitions import COMMENT, Definitions, note_mark
 from longsearch.indexer.extract.readers.office.word.fields import Fields
 from longsearch.indexer.extract.readers.office.word.flows import Block, Flow, Paragraph, Table, marked
+from longsearch.indexer.extract.readers.office.word.marks import Marks
 from longsearch.indexer.extract.readers.office.word.numbering import Counters
 from longsearch.indexer.extract.readers.office.word.properties import (
     describe_cell,
@@ -27,6 +28,7 @@ tblGridChange numberingChange
 """
 _SKIPPED = frozenset(_SKIPPED_NAMES.split())
 """Elements that Word does not show, or that hold what a paragraph was before."""
+_DELETED = frozenset({"del", "moveFrom"})
 _PROPERTIES = frozenset({"pPr", "trPr", "tcPr", "tblPr", "rPr", "sectPr", "sdtPr", "ffData"})
 _NO_TEXT_NAMES = """
 instrText delText delInstrText fldData binData posOffset align pctWidth pctHeight pctPosHOffset pctPosVOffset
@@ -46,6 +48,8 @@ class Body:
         self, definitions: Definitions, flow: Flow, linked: Callable[[str, str], Iterable[Block]] = lambda *_: ()
     ) -> None:
         """`linked` returns the text of what an element refers to: (name of the element, id of the relation)."""
+        self.marks = Marks()
+        """What people marked in the part."""
         self._definitions = definitions
         self._counters = Counters(definitions.numbering)
         self._linked = linked
@@ -63,11 +67,13 @@ class Body:
         self._n_characters = 0
         self._alternatives: list[int] = []
         self._note: tuple[str, str, str] | None = None
+        self._author = ""
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
         """An element begins."""
         if self._n_skipped:
             self._n_skipped += 1
+            self._name = name
             return
         self._name = name
         if name == "t":
@@ -76,6 +82,8 @@ class Body:
             self._start_property(name, attributes)
         elif name in _SKIPPED:
             self._n_skipped = 1
+            if name in _DELETED:
+                self.marks.delete(attributes.get("author", ""))
         elif name in _CHARACTERS:
             self._write(_CHARACTERS[name])
         elif self._formula is not None or name == "oMath":
@@ -83,13 +91,15 @@ class Body:
         elif (begin := _STARTS.get(name)) is not None:
             begin(self, attributes)
         elif name in _NOTES:
-            self._beside(self._definitions.refer(_NOTES[name], attributes.get("id", "")))
+            self._refer(_NOTES[name], attributes.get("id", ""))
 
     def end(self, name: str) -> None:
         """An element ends."""
         self._name = ""
         if self._n_skipped:
             self._n_skipped -= 1
+            if not self._n_skipped and name in _DELETED:
+                self.marks.end_delete()
         elif name == "t":
             self._is_text = False
         elif self._properties:
@@ -103,6 +113,8 @@ class Body:
     def characters(self, text: str) -> None:
         """Text between tags."""
         if self._n_skipped:
+            if self._name in ("delText", "t"):
+                self.marks.deleted(text)
             return
         if self._is_text:
             self._write(text)
@@ -128,10 +140,16 @@ class Body:
         if self._fields.hides or (self._hidden and self._hidden[-1]):
             return
         self._n_characters += len(text)
+        self.marks.write(text)
         if (paragraph := self._flows[-1].paragraph) is not None:
             paragraph.words.append(text)
         elif not text.isspace():
             self._flows[-1].add((Block(text.strip()),))
+
+    def _refer(self, kind: str, identity: str) -> None:
+        if kind == COMMENT and (kind, identity) not in self._definitions.named:
+            self.marks.comment(identity, *self._definitions.comment(identity))
+        self._beside(self._definitions.refer(kind, identity))
 
     def _beside(self, blocks: Iterable[Block]) -> None:
         """Put `blocks` behind the open paragraph."""
@@ -150,16 +168,22 @@ class Body:
         elif self._properties[0] == "pPr":
             self._start_paragraph_property(name, attributes)
         elif self._properties[0] == "rPr":
-            if name == "vanish":
-                self._hide(is_on(attributes))
-            elif name == "rStyle" and (hides := self._definitions.styles.hides(attributes.get("val", ""))) is not None:
-                self._hide(hides)
+            self._start_run_property(name, attributes)
         elif self._tables and self._properties[0] in ("trPr", "tcPr"):
             describe_cell(self._tables[-1], name, attributes)
         elif self._properties[0] == "ffData":
             describe_field(self._fields, name, attributes)
         elif name in ("headerReference", "footerReference"):
             self._flows[0].add(self._linked(name, attributes.get("id", "")))
+
+    def _start_run_property(self, name: str, attributes: Mapping[str, str]) -> None:
+        value = attributes.get("val", "")
+        if name == "vanish":
+            self._hide(is_on(attributes))
+        elif name == "highlight":
+            self.marks.light(value)
+        elif name == "rStyle" and (hides := self._definitions.styles.hides(value)) is not None:
+            self._hide(hides)
 
     def _start_paragraph_property(self, name: str, attributes: Mapping[str, str]) -> None:
         if name in ("headerReference", "footerReference"):
@@ -204,6 +228,7 @@ class Body:
             flow.add(self._definitions.blocks_of(left, self._counters))
 
     def _begin_run(self, _: Mapping[str, str]) -> None:
+        self.marks.light("")
         paragraph = self._flows[-1].paragraph
         outer = bool(self._hidden) and self._hidden[-1]
         self._hidden.append(outer or bool(paragraph and self._definitions.styles.hides(paragraph.style)))
@@ -259,6 +284,7 @@ class Body:
         if attributes.get("type", "normal") in _SEPARATORS:
             self._n_skipped = 1
             return
+        self._author = attributes.get("author", "")
         self._note = (self._name.capitalize(), attributes.get("id", ""), note_mark(self._name, attributes))
         self._flows.append(Flow())
 
@@ -268,7 +294,17 @@ class Body:
             flow = self._flows.pop()
             self._finish(flow)
             self._definitions.notes[kind, identity] = (mark, tuple(flow.blocks))
+            self._definitions.authors[kind, identity] = self._author
             self._note = None
+
+    def _begin_comment(self, attributes: Mapping[str, str]) -> None:
+        self.marks.begin(f"comment {attributes.get('id', '')}")
+
+    def _insert(self, attributes: Mapping[str, str]) -> None:
+        self.marks.insert(attributes.get("author", ""))
+
+    def _end_insert(self) -> None:
+        self.marks.end_insert()
 
     def _link(self, attributes: Mapping[str, str]) -> None:
         identity = attributes.get("dm" if self._name == "relIds" else "id", "")
@@ -323,6 +359,9 @@ _STARTS: dict[str, Callable[[Body, Mapping[str, str]], object]] = {
     "footnote": Body._begin_note,
     "endnote": Body._begin_note,
     "comment": Body._begin_note,
+    "commentRangeStart": Body._begin_comment,
+    "ins": Body._insert,
+    "moveTo": Body._insert,
     "fldChar": Body._mark_field,
     "sym": Body._write_symbol,
     "textpath": Body._write_path,
@@ -340,4 +379,6 @@ _ENDS: dict[str, Callable[[Body], object]] = {
     "footnote": Body._end_note,
     "endnote": Body._end_note,
     "comment": Body._end_note,
+    "ins": Body._end_insert,
+    "moveTo": Body._end_insert,
 }

@@ -26,6 +26,8 @@ class Definitions:
     numbering: Numbering = field(default_factory=Numbering)
     notes: dict[tuple[str, str], tuple[str, tuple[Block, ...]]] = field(default_factory=dict)
     """(kind, id) -> (what it is marked as, its blocks). Kinds: "Footnote", "Endnote", "Comment"."""
+    authors: dict[tuple[str, str], str] = field(default_factory=dict)
+    """(kind, id) -> who wrote it, or ""."""
     named: set[tuple[str, str]] = field(default_factory=set)
     """The notes and comments that the text refers to."""
     counts: dict[str, int] = field(default_factory=dict)
@@ -42,6 +44,11 @@ class Definitions:
             self.counts[kind] = self.counts.get(kind, 0) + 1
             mark = f"{kind} {self.counts[kind]}"
         return marked(mark, blocks)
+
+    def comment(self, identity: str) -> tuple[str, str]:
+        """Return (its words, its author)."""
+        _, blocks = self.notes.get((COMMENT, identity), ("", ()))
+        return "\n".join(block.text for block in blocks), self.authors.get((COMMENT, identity), "")
 
     def not_named(self) -> tuple[Block, ...]:
         """Return the comments to which no text refers."""

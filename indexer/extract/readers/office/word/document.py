@@ -23,6 +23,7 @@ from longsearch.indexer.extract.readers.office.word.flows import Block, Flow, ma
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 from longsearch.indexer.extract.sources import Source
 from longsearch.indexer.extract.wire.protocol import FileText
+from longsearch.indexer.extract.wire.values import RawMark
 
 _KIND = "a Word document"
 _MAIN = "word/document.xml"
@@ -48,7 +49,7 @@ def read(path: Source) -> FileText:
         document.read()
     if not document.builder.length and document.problem:
         raise ExtractionError("damaged, or not a Word document: no text can be found in it", _DAMAGED_HINT)
-    return document.builder.file_text(title_in(metadata), metadata, document.problem)
+    return document.builder.file_text(title_in(metadata), metadata, document.problem, tuple(document.marks))
 
 
 class _Document:
@@ -57,6 +58,7 @@ class _Document:
     def __init__(self, archive: Archive, main: str) -> None:
         self.builder = TextBuilder()
         self.problem = ""
+        self.marks: list[RawMark] = []
         self._archive = archive
         self._main = main
         self._relations = {main: relations_of(archive, main)}
@@ -94,6 +96,7 @@ class _Document:
         body = Body(self._definitions, flow, linked)
         problem = parse_member(self._archive, part, body)
         body.close()
+        self.marks += body.marks.close()
         return problem
 
     def _linked(self, element: str, kind: str, name: str) -> Iterable[Block]:
