@@ -25,10 +25,12 @@ _CAPITAL, _OTHER = -1.5, -6.0
 _SEEN = 4_000
 _LEAST_LETTERS, _LEAST_TO_REFUSE = 40, 200
 _VOWELS = b"aeiouy"
-_NOT_LETTERS = bytes(set(range(128)) - set(range(ord("a"), ord("z") + 1)))
+_NOT_LETTERS = bytes(code for code in range(128) if not chr(code).isalpha())
+_SMALL = bytes(range(256)).lower()
 _SWAPPED = re.compile("[" + "".join(chr(code << 8) for code in range(0x20, 0x7F)) + "]")
 _FIRST_SYMBOL = 0xF000
 _SYMBOLS = re.compile("[\uf020-\uf07e]")
+_EITHER = re.compile(f"{_SWAPPED.pattern}|{_SYMBOLS.pattern}")
 _FEW_VOWELS, _NO_VOWELS = 0.24, 0.12
 """Shares of vowels among letters. Text of 20 languages has 0.3 to 0.5; DNA, proteins and base64 0.17 to 0.25."""
 _OTHER_CASE = 32
@@ -81,7 +83,7 @@ def unswapped(raw: str) -> str:
 
     Letters of a font of symbols are put in their place, if nearly the whole page has that font.
     """
-    if raw.isascii() or len(raw) < _LEAST_LETTERS // 2:
+    if raw.isascii() or len(raw) < _LEAST_LETTERS // 2 or not _EITHER.search(raw):
         return raw
     if _SYMBOLS.search(raw) and len(_SYMBOLS.findall(raw)) > _SWAPPED_SHARE * len("".join(raw.split())):
         return _SYMBOLS.sub(lambda match: chr(ord(match[0]) - _FIRST_SYMBOL), raw)
@@ -109,7 +111,7 @@ def is_garbage(raw: str) -> bool:
 @lru_cache(maxsize=1)  # a page is asked twice: whether it is shifted, and whether it is garbage
 def _plain_letters(raw: str) -> bytes:
     """Return the letters a to z at the beginning of a page, capitals as small ones."""
-    return raw[:_SEEN].lower().encode("ascii", "ignore").translate(None, _NOT_LETTERS)
+    return raw[:_SEEN].encode("ascii", "ignore").translate(_SMALL, _NOT_LETTERS)
 
 
 def _n_vowels(letters: bytes) -> int:

@@ -1,7 +1,6 @@
 """Put what was typed into the fields of a page beside the words that name these fields. Pure functions."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from longsearch.indexer.extract.pdf.annotations import TICK, Typed
 from longsearch.indexer.extract.pdf.layout import Line
@@ -42,7 +41,7 @@ def _with_values(row: Line, values: Sequence[Typed], left_of: Callable[[Typed, L
             own = TICK  # the value of a box is the word beside it
         text += f"{head.strip()} {one_row(own)} " if text or head else f"{one_row(own)} "
     right = max(row.right, *(value.right for value in values))
-    return replace(row, text=f"{text.rstrip()} {rest.strip()}".strip(), right=right, ends=True)
+    return row._replace(text=f"{text.rstrip()} {rest.strip()}".strip(), right=right, ends=True)
 
 
 def _beginning(text: str, left: str) -> int:

@@ -6,8 +6,6 @@ time if it is done for all, so only lines that seem to need it are looked at.
 
 import re
 from collections.abc import Iterator, Sequence
-from ctypes import c_double
-from dataclasses import replace
 from itertools import pairwise
 from statistics import median
 from typing import Any, NamedTuple
@@ -18,6 +16,7 @@ from longsearch.indexer.extract.clean import clean_characters
 from longsearch.indexer.extract.pdf.ciphers import shifted
 from longsearch.indexer.extract.pdf.layout import Cell, Line
 from longsearch.indexer.extract.pdf.pages import line_of_page
+from longsearch.indexer.extract.pdf.places import font_size, gap_between, origin, right_edge, stand_apart
 
 _CELL_GAP = 1.1
 """Font sizes between two cells; justified lines have gaps of up to 0.8."""
@@ -32,6 +31,8 @@ _FAR = 2.5
 _OTHER_SIZE = 1.12
 _APART = re.compile(r"(?<!\S)(?:[^\W\d_] ){4,}[^\W\d_](?!\S)")
 """Five or more letters with a space after each."""
+_SINGLES = re.compile(r" \S \S \S \S(?!\S)")
+"""What `_APART` finds has this in it; it begins with a character to which `re` leaps."""
 _MANY_SPACES = 0.19
 """Share of spaces in a line with letters set apart; words have 0.15."""
 _WIDER = 1.4
@@ -42,12 +43,31 @@ _GLUED = re.compile(
     r"|(?<=[a-zß-ÿ][.,;:!?])[^\W\d_]{2}|(?<=[a-zß-ÿ]{3}[A-ZÀ-Þ])[a-zß-ÿ]{2})"
 )
 """A long word with the space before it, or a sign or a capital inside a word. It begins with the rarest character of
-what it looks for: as three patterns one beside another it takes four times as long, 6 µs a line."""
+what it looks for: as three patterns one beside another it takes four times as long."""
+_KINDS = (
+    bytes(
+        ord(
+            " "
+            if one.isspace()
+            else "."
+            if one in ".,;:!?"
+            else "a"
+            if one.islower()
+            else "A"
+            if one.isupper()
+            else "0"
+        )
+        for one in map(chr, range(128))
+    )
+    + b"~" * 128
+)  # the bytes of other letters in UTF-8
+_NO_SPACES = bytes(32 if kind == 32 else 120 for kind in _KINDS)
+_SIGN, _CAPITAL, _LONG = re.compile(rb"\.(?<=a\.)[aA~]{2}"), re.compile(rb"A(?<=aaaA)aa"), re.compile(b"x" * 22)
+_LATIN = re.compile(b"\xc3")
+"""Where one of these finds something in the kinds of a page's characters, `_GLUED` may too: they begin with one
+character, to which `re` leaps. `_LATIN`, in the bytes themselves, begins a letter of Latin-1 that is not in ASCII."""
 _WORD_GAP = 0.16
 """Font sizes between two words that stand close. Letters of a word have none, or some hundredths."""
-_L, _T, _R, _B = (c_double() for _ in range(4))
-_X, _Y = c_double(), c_double()
-_BOX = pdfium_c.FS_RECTF()
 
 
 class Found(NamedTuple):
@@ -64,7 +84,7 @@ def with_cells(text_page: Any, found: Sequence[Found]) -> list[Line]:
 
     Lines that are wide for their letters are looked at, and each fourth of the others; all of them if one has a gap.
     """
-    wide = [_is_wide(one.line) for one in found]
+    wide = [line.right - line.left > _WIDE * line.size * len(line.text) > 0 for line, _, _ in found]
     narrow = [one for one, is_wide in zip(found, wide, strict=True) if not is_wide]
     look_at_all = any(_has_gap_between_boxes(text_page, one) for one in narrow[::_SAMPLE])
     lines = []
@@ -72,14 +92,40 @@ def with_cells(text_page: Any, found: Sequence[Found]) -> list[Line]:
         looks = (is_wide or look_at_all) and " " in one.line.text
         if looks and (is_wide or _has_gap_between_boxes(text_page, one)):
             cells = _cells(text_page, one.line, one.raw, one.first)
-            lines.append(replace(one.line, cells=cells) if cells else one.line)
+            lines.append(one.line._replace(cells=cells) if cells else one.line)
         else:
             lines.append(one.line)
     return lines
 
 
-def _is_wide(line: Line) -> bool:
-    return line.right - line.left > _WIDE * line.size * len(line.text) > 0
+def put_right(text_page: Any, found: Sequence[Found]) -> list[Found]:
+    """Return the lines of a page as `split_line` makes them, which few of them need."""
+    glued = glued_lines([one.line.text for one in found])
+    lines: list[Found] = []
+    for number, one in enumerate(found):
+        line, raw, first = one
+        is_usual = (
+            number not in glued
+            and _HYPHEN not in raw
+            and (line.text.count(" ") <= _MANY_SPACES * len(line.text) or not _SINGLES.search(line.text))
+            and abs(line.baseline - line.end_baseline) <= _ROW * line.size
+        )
+        if is_usual or not raw:
+            lines.append(one)
+        else:
+            lines += split_line(text_page, line, raw, first)
+    return lines
+
+
+def glued_lines(texts: Sequence[str]) -> set[int]:
+    """Return the numbers of the texts that may be glued, those that `may_be_glued` finds."""
+    data = "\n".join(texts).encode("utf-8", "replace")
+    kinds = data.translate(_KINDS)
+    places = [seeming.start() for pattern in (_SIGN, _CAPITAL) for seeming in pattern.finditer(kinds)]
+    places += [seeming.start() for seeming in _LONG.finditer(kinds.translate(_NO_SPACES))]
+    places += [seeming.start() for seeming in _LATIN.finditer(data)]
+    numbers = {data.count(b"\n", 0, place) for place in places}
+    return {number for number in numbers if may_be_glued(texts[number])}
 
 
 def may_be_glued(text: str) -> bool:
@@ -107,12 +153,12 @@ def split_line(text_page: Any, line: Line, raw: str, first: int) -> list[Found]:
         ]
     if n_hyphens and _HYPHEN_IN_NAME.search(raw):  # "IEEE-" and "754" on the next line
         raw = _HYPHEN_IN_NAME.sub("-", raw)
-        line = replace(line, text=line_of_page(clean_characters(raw)))
+        line = line._replace(text=line_of_page(clean_characters(raw)))
     text = line.text
     if text.count(" ") > _MANY_SPACES * len(text) and _APART.search(text):
-        line = replace(line, text=_together(text_page, raw, first, line.size))
+        line = line._replace(text=_together(text_page, raw, first, line.size))
     elif may_be_glued(text):
-        line = replace(line, text=_parted(text_page, raw, first, line.size) or text)
+        line = line._replace(text=_parted(text_page, raw, first, line.size) or text)
     return [Found(line, raw, first)]
 
 
@@ -121,19 +167,19 @@ def _rows(text_page: Any, line: Line, raw: str, first: int) -> list[int]:
     starts = []
     for found in _SPACES.finditer(raw):
         if found.start() > 0 and found.end() < len(raw):
-            x, y = _origin(text_page, first + found.end())
-            if _origin(text_page, first + found.start() - 1)[1] - y > _ROW * line.size and x < line.right:
+            x, y = origin(text_page, first + found.end())
+            if origin(text_page, first + found.start() - 1)[1] - y > _ROW * line.size and x < line.right:
                 starts.append(found.end())
     return starts
 
 
 def _part(text_page: Any, line: Line, raw: str, first: int, length: int) -> list[Found]:
     """Return what `split_line` makes of a part of a line, which has `length` characters on the page."""
-    left, baseline = _origin(text_page, first)
+    left, baseline = origin(text_page, first)
     end = first + length - 1
-    size = pdfium_c.FPDFText_GetFontSize(text_page, first) or line.size
+    size = font_size(text_page, first) or line.size
     text = line_of_page(clean_characters(raw))
-    part = Line(text, left, _right(text_page, end), baseline, _origin(text_page, end)[1], size)
+    part = Line(text, left, right_edge(text_page, end), baseline, origin(text_page, end)[1], size)
     return split_line(text_page, part, raw, first)
 
 
@@ -141,8 +187,8 @@ def _wrong_joint(text_page: Any, line: Line, raw: str, first: int) -> int:
     """Return the place of a hyphen after which no rest of the word stands; 0 if there is none."""
     place = raw.find(_HYPHEN, 1)
     while 0 < place < len(raw) - 1:
-        drop = _origin(text_page, first + place - 1)[1] - _origin(text_page, first + place + 1)[1]
-        sizes = sorted(pdfium_c.FPDFText_GetFontSize(text_page, first + at) for at in (place - 1, place + 1))
+        drop = origin(text_page, first + place - 1)[1] - origin(text_page, first + place + 1)[1]
+        sizes = sorted(font_size(text_page, first + at) for at in (place - 1, place + 1))
         is_other = sizes[0] > 0 and sizes[1] / sizes[0] > _OTHER_SIZE
         if is_other or drop > _FAR * line.size:
             return place
@@ -152,13 +198,8 @@ def _wrong_joint(text_page: Any, line: Line, raw: str, first: int) -> int:
 
 def _has_gap_between_boxes(text_page: Any, found: Found) -> bool:
     """Return whether two pieces of a line that were drawn apart stand apart like cells."""
-    n_boxes = pdfium_c.FPDFText_CountRects(text_page, found.first, len(found.raw))
-    sides = []
-    for number in range(n_boxes if n_boxes > 1 else 0):
-        pdfium_c.FPDFText_GetRect(text_page, number, _L, _T, _R, _B)
-        sides.append((_L.value, _R.value))
-    sides.sort()
-    return any(other[0] - one[1] > _CELL_GAP * found.line.size > 0 for one, other in pairwise(sides))
+    distance = _CELL_GAP * found.line.size
+    return distance > 0 and stand_apart(text_page, found.first, len(found.raw), distance)
 
 
 def _cells(text_page: Any, line: Line, raw: str, first: int) -> tuple[Cell, ...]:
@@ -167,7 +208,7 @@ def _cells(text_page: Any, line: Line, raw: str, first: int) -> tuple[Cell, ...]
     for found in _SPACES.finditer(raw):
         stop, start = found.span()
         if stop > 0 and start < len(raw):
-            right, left = _sides(text_page, first + stop - 1, first + start)
+            right, left = gap_between(text_page, first + stop - 1, first + start)
             if left - right > _CELL_GAP * line.size:
                 starts.append(start)
                 lefts.append(left)
@@ -176,8 +217,8 @@ def _cells(text_page: Any, line: Line, raw: str, first: int) -> tuple[Cell, ...]
     if not stops:
         return ()
     end = len(raw.rstrip())
-    lefts = [_origin(text_page, first)[0], *lefts]
-    rights = [*rights, _right(text_page, first + end - 1)]
+    lefts = [origin(text_page, first)[0], *lefts]
+    rights = [*rights, right_edge(text_page, first + end - 1)]
     texts = [line_of_page(clean_characters(raw[start:stop])) for start, stop in zip(starts, [*stops, end], strict=True)]
     return tuple(Cell(*cell) for cell in zip(texts, lefts, rights, strict=True) if cell[0])
 
@@ -187,8 +228,8 @@ def _together(text_page: Any, raw: str, first: int, size: float) -> str:
     out, begin = [], 0
     for found in _APART.finditer(raw):
         places = list(range(found.start(), found.end(), 2))
-        lefts = [_origin(text_page, first + place)[0] for place in places]
-        rights = [_right(text_page, first + place) for place in places]
+        lefts = [origin(text_page, first + place)[0] for place in places]
+        rights = [right_edge(text_page, first + place) for place in places]
         pitches = [other - one for one, other in pairwise(lefts)]
         gaps = [left - right for left, right in zip(lefts[1:], rights, strict=False)]
         steps = min((pitches, gaps), key=_spread)
@@ -233,7 +274,7 @@ def _has_gap(text_page: Any, raw: str, first: int, place: int, size: float) -> b
     """Return whether a letter stands further from the one before than letters of a word do."""
     if not raw[place].isalnum():
         return False
-    right, left = _sides(text_page, first + place - 1, first + place)
+    right, left = gap_between(text_page, first + place - 1, first + place)
     return left - right > _WORD_GAP * size
 
 
@@ -250,27 +291,10 @@ def shifted_lines(text_page: Any, shift: int) -> Iterator[tuple[str, int, int]]:
                 yield out, first, index - 1
             out, first = "", index + 1
             continue
-        size = pdfium_c.FPDFText_GetFontSize(text_page, index)
+        size = font_size(text_page, index)
         if out:
-            right, left = _sides(text_page, index - 1, index)
+            right, left = gap_between(text_page, index - 1, index)
             out += " " if left - right > _WORD_GAP * size else ""
         out += " " if character == " " else shifted(character, shift)
     if out:
         yield out, first, n_characters - 1
-
-
-def _origin(text_page: Any, index: int) -> tuple[float, float]:
-    pdfium_c.FPDFText_GetCharOrigin(text_page, index, _X, _Y)
-    return _X.value, _Y.value
-
-
-def _sides(text_page: Any, index: int, following: int) -> tuple[float, float]:
-    """Return where a character ends, and where one that follows it begins."""
-    pdfium_c.FPDFText_GetLooseCharBox(text_page, index, _BOX)
-    pdfium_c.FPDFText_GetCharOrigin(text_page, following, _X, _Y)
-    return _BOX.right, _X.value
-
-
-def _right(text_page: Any, index: int) -> float:
-    pdfium_c.FPDFText_GetLooseCharBox(text_page, index, _BOX)
-    return float(_BOX.right)

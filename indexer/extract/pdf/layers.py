@@ -19,6 +19,8 @@ _MAX_FILE_BYTES = 200_000_000
 _MAX_UNPACKED_BYTES = 100_000_000
 _OBJECTS = re.compile(rb"/ObjStm\b[^\0]{0,400}?stream\r?\n", re.DOTALL)
 _LAYERS = b"/OCProperties"
+_HIDES = re.compile(rb"/OFF(?!\s*\[\s*\])|/AnyOff|/AllOff|/Not\b")
+"""What hides a layer: it is off, or is shown while another one is off."""
 _ASSOCIATED = re.compile(rb"/AF\s*(?:\[|\d)")
 _SHOWS = frozenset({*b"Tj TJ ' \" Do sh f F f* B B* b b* S s".split(), b"INLINE IMAGE"})
 """Operators that draw something."""
@@ -36,8 +38,8 @@ class Layers:
         if path.stat().st_size > _MAX_FILE_BYTES:
             return
         data = path.read_bytes()
-        has_layers, self.has_associated_files = _marks_in(data)
-        if has_layers:
+        may_hide, self.has_associated_files = _marks_in(data)
+        if may_hide:
             with suppress(Exception):  # pypdf raises errors of any class for damaged files; then nothing is left out
                 self._open(data)
 
@@ -141,22 +143,26 @@ class Layers:
 
 
 def _marks_in(data: bytes) -> tuple[bool, bool]:
-    """Return whether a PDF may know layers and associated files. Both may lie in a compressed stream of objects."""
-    has_layers, has_files = _LAYERS in data or b"/Encrypt" in data, _ASSOCIATED.search(data) is not None
-    if has_layers and has_files:
-        return True, True
+    """Return whether a PDF may hide a layer, and may know associated files.
+
+    What says so may lie in compressed streams of objects, which can be read here unless the file is encrypted.
+    """
+    marks = _marks_of(data)
+    if b"/Encrypt" in data and b"/ObjStm" in data:
+        return True, marks[2]
     n_bytes = 0
     for found in _OBJECTS.finditer(data):
+        if all(marks) or n_bytes > _MAX_UNPACKED_BYTES:
+            break
         with suppress(zlib.error):
             unpacked = zlib.decompressobj().decompress(data[found.end() : found.end() + 4_000_000], 20_000_000)
-            has_layers = has_layers or _LAYERS in unpacked
-            has_files = has_files or _ASSOCIATED.search(unpacked) is not None
-            if has_layers and has_files:
-                break
+            marks = [any(pair) for pair in zip(marks, _marks_of(unpacked), strict=True)]
             n_bytes += len(unpacked)
-        if n_bytes > _MAX_UNPACKED_BYTES:
-            break
-    return has_layers, has_files
+    return marks[0] and marks[1], marks[2]
+
+
+def _marks_of(data: bytes) -> list[bool]:
+    return [_LAYERS in data, _HIDES.search(data) is not None, _ASSOCIATED.search(data) is not None]
 
 
 def _off(properties: Any) -> Iterator[int]:

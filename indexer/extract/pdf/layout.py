@@ -7,9 +7,9 @@ without positions (`right` <= `left`) lines keep their ends. Columns follow the 
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
+from typing import NamedTuple
 
 from longsearch.indexer.extract.clean import one_line
 from longsearch.indexer.extract.pdf.pages import SENTENCE_END, breaks_word, is_one_run
@@ -37,8 +37,7 @@ _TITLE_WITHIN = 30
 """Lines from the top of the page that are searched for a title."""
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """A line of a page, its characters cleaned. Positions are in points from the bottom left of the page."""
 
     text: str
@@ -58,8 +57,7 @@ class Line:
     """Whether the line is a row: its end stays."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(NamedTuple):
     """A part of a line between two wide gaps."""
 
     text: str
@@ -69,11 +67,11 @@ class Cell:
 
 def with_separators(lines: Sequence[Line]) -> tuple[str, ...]:
     """Return each line's text with its separator: a space, "\\n", "\\n\\n", or nothing within a broken word."""
-    pitch = _usual_pitch(lines)
+    pitch, right = _usual_pitch(lines), max((line.right for line in lines), default=0.0)
     parts = []
     for index, line in enumerate(lines[:-1]):
         following = lines[index + 1]
-        parts.append(_with_separator(line, following, _separator(lines, index, pitch)))
+        parts.append(_with_separator(line, following, _separator(lines, index, pitch, right)))
     return (*parts, *(line.text + LINE for line in lines[-1:]))
 
 
@@ -85,8 +83,8 @@ def _with_separator(line: Line, following: Line, separator: str) -> str:
     return line.text + separator
 
 
-def _separator(lines: Sequence[Line], index: int, pitch: float) -> str:
-    """Return what stands between a line and the next one."""
+def _separator(lines: Sequence[Line], index: int, pitch: float, right: float) -> str:
+    """Return what stands between a line and the next one; `right` is where the widest line of the page ends."""
     line, following = lines[index], lines[index + 1]
     if line.ends or following.ends or line.right <= line.left or following.right <= following.left:
         return LINE
@@ -101,17 +99,19 @@ def _separator(lines: Sequence[Line], index: int, pitch: float) -> str:
         return PARAGRAPH
     if ended and following.left > line.left + 0.8 * line.size and line.end_baseline == line.baseline:
         return PARAGRAPH  # the first line of a paragraph is indented
-    if _had_room(lines, index, pitch):
+    if _had_room(lines, index, pitch, right):
         return PARAGRAPH if ended else LINE
     return JOINED
 
 
 def _sizes_differ(line: Line, other: Line) -> bool:
-    small, large = sorted((line.size, other.size))
+    small, large = line.size, other.size
+    if small > large:
+        small, large = large, small
     return small <= 0 or large / small > _OTHER_SIZE
 
 
-def _had_room(lines: Sequence[Line], index: int, pitch: float) -> bool:
+def _had_room(lines: Sequence[Line], index: int, pitch: float, right: float) -> bool:
     """Return whether the first word of the next line would have fitted at the end of a line.
 
     The column of a line reaches as far to the right as one of its neighbours with about the same left edge.
@@ -120,6 +120,8 @@ def _had_room(lines: Sequence[Line], index: int, pitch: float) -> bool:
     word = following.text.split(" ", 1)[0]
     character_width = (following.right - following.left) / len(following.text)
     end = line.right + (len(word) + 1) * character_width
+    if end >= right:
+        return False
     low, high = line.left - _SAME_COLUMN * pitch, line.left + _SAME_COLUMN * pitch
     neighbours = lines[max(0, index - _NEIGHBOURS) : index + _NEIGHBOURS + 1]
     for other in neighbours:  # noqa: SIM110 - no generator: this is asked for nearly every line
@@ -167,7 +169,7 @@ def _with_apparent_size(line: Line) -> Line:
     """
     if not 0 < line.size < _LEAST_SIZE or not line.text:
         return line
-    return replace(line, size=2 * (line.right - line.left) / len(line.text), is_estimated=True)
+    return line._replace(size=2 * (line.right - line.left) / len(line.text), is_estimated=True)
 
 
 def _first_run(lines: Sequence[Line], size: float) -> list[str]:

@@ -5,10 +5,9 @@ pdfium alone. Both figures vary by a third from run to run on one machine; their
 """
 
 from collections.abc import Iterator
-from ctypes import c_double, c_ulong, create_string_buffer
+from ctypes import c_ulong, create_string_buffer
 from dataclasses import replace
 from functools import partial
-from math import hypot
 from typing import Any
 
 import pypdfium2 as pdfium
@@ -20,12 +19,13 @@ from longsearch.indexer.extract.pdf.associated import associated_files
 from longsearch.indexer.extract.pdf.ciphers import shift_of, unswapped
 from longsearch.indexer.extract.pdf.drawn import MAX_ON_A_PAGE, words_drawn
 from longsearch.indexer.extract.pdf.fields import named, with_fields
-from longsearch.indexer.extract.pdf.gaps import Found, shifted_lines, split_line, with_cells
+from longsearch.indexer.extract.pdf.gaps import Found, put_right, shifted_lines, with_cells
 from longsearch.indexer.extract.pdf.info import INFO, INFO_FIELDS
 from longsearch.indexer.extract.pdf.layers import Layers
 from longsearch.indexer.extract.pdf.layout import Line, title_in, with_separators
 from longsearch.indexer.extract.pdf.ocr import DPI, Picture
 from longsearch.indexer.extract.pdf.pages import line_of_page
+from longsearch.indexer.extract.pdf.places import place_of_line
 from longsearch.indexer.extract.pdf.quality import ReadPage, garbage_share
 from longsearch.indexer.extract.pdf.repair import has_tex_ligatures, with_tex_ligatures
 from longsearch.indexer.extract.pdf.rows import arranged
@@ -43,9 +43,6 @@ _LINE_END = "\r\n"
 _MAX_LABEL_BYTES = 100
 _MAX_PACKETS = 50
 _MAX_DRAWN_CHARACTERS = 2_000
-# Buffers that pdfium writes positions into, shared by all calls: pdfium allows only one thread.
-_X, _Y, _X_END, _Y_END = (c_double() for _ in range(4))
-_BOX, _MATRIX = pdfium_c.FS_RECTF(), pdfium_c.FS_MATRIX()
 
 
 class PdfiumFailedError(Exception):
@@ -232,7 +229,7 @@ def _packet(document: Any, number: int) -> tuple[str, bytes]:
 
 
 def _lines(text_page: Any, raw: str) -> list[Line]:
-    return with_cells(text_page, _found_lines(text_page, raw))
+    return with_cells(text_page, put_right(text_page, _found_lines(text_page, raw)))
 
 
 def _found_lines(text_page: Any, raw: str) -> list[Found]:
@@ -249,10 +246,9 @@ def _found_lines(text_page: Any, raw: str) -> list[Found]:
         text = line_of_page(clean_characters(with_tex_ligatures(raw_line) if repaired else raw_line))
         if text:
             last = first + n_units - 1
-            if same_indices and n_units == len(raw_line):
-                found += split_line(text_page, _line(text_page, text, first, last), raw_line, first)
-            elif same_indices:
-                found.append(Found(_line(text_page, text, first, last), "", first))
+            if same_indices:
+                known = raw_line if n_units == len(raw_line) else ""
+                found.append(Found(_line(text_page, text, first, last), known, first))
             else:
                 ends = (_character_index(text_page, index) for index in (first, last))
                 found.append(Found(_line(text_page, text, *ends), "", first))
@@ -267,13 +263,5 @@ def _character_index(text_page: Any, text_index: int) -> int:
 
 def _line(text_page: Any, text: str, start: int, end: int) -> Line:
     """Return the line `text`, which spans the page's characters `start` to `end`, with its position if known."""
-    known = (
-        pdfium_c.FPDFText_GetCharOrigin(text_page, start, _X, _Y)
-        and pdfium_c.FPDFText_GetCharOrigin(text_page, end, _X_END, _Y_END)
-        and pdfium_c.FPDFText_GetLooseCharBox(text_page, end, _BOX)
-        and pdfium_c.FPDFText_GetMatrix(text_page, start, _MATRIX)
-    )
-    if not known:
-        return Line(text)
-    size = pdfium_c.FPDFText_GetFontSize(text_page, start) * hypot(_MATRIX.c, _MATRIX.d)
-    return Line(text, _X.value, _BOX.right, _Y.value, _Y_END.value, size)
+    place = place_of_line(text_page, start, end)
+    return Line(text, *place) if place else Line(text)

@@ -6,7 +6,6 @@ else the block is a table, and each of its rows becomes a line. The line numbers
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import pairwise
 from statistics import median
 
@@ -43,7 +42,7 @@ def arranged(lines: Sequence[Line]) -> list[Line]:
 
 
 def _plain(line: Line) -> Line:
-    return replace(line, cells=()) if line.cells else line
+    return line._replace(cells=()) if line.cells else line
 
 
 # ---- tables that are drawn column by column
@@ -118,7 +117,7 @@ def _from_top(line: Line) -> tuple[float, float]:
 def _row(lines: Sequence[Line]) -> Line:
     cells = tuple(Cell(line.text, line.left, line.right) for line in lines)
     text = " ".join(cell.text for cell in cells)
-    return replace(lines[0], text=text, right=cells[-1].right, end_baseline=lines[0].baseline, cells=cells)
+    return lines[0]._replace(text=text, right=cells[-1].right, end_baseline=lines[0].baseline, cells=cells)
 
 
 def _words(lines: Sequence[Line]) -> float:
@@ -131,11 +130,13 @@ def _words(lines: Sequence[Line]) -> float:
 def _blocks(lines: Sequence[Line]) -> list[list[Line]]:
     """Split the lines into blocks, and lines that belong to none, each alone."""
     blocks: list[list[Line]] = []
+    block: list[Line] = []
     for line in lines:
-        if blocks and _continues(blocks[-1], line):
-            blocks[-1].append(line)
+        if (len(block) > 1 or (block and block[0].cells)) and _continues(block, line):
+            block.append(line)
         else:
-            blocks.append([line])
+            block = [line]
+            blocks.append(block)
     return blocks
 
 
@@ -143,7 +144,7 @@ def _continues(block: Sequence[Line], line: Line) -> bool:
     """Return whether the parts of `line` stand below those of the block."""
     above = block[-1]
     drop = above.baseline - line.baseline
-    if (len(block) == 1 and not above.cells) or not 0 < drop < 4 * max(line.size, above.size):
+    if not 0 < drop < 4 * max(line.size, above.size):
         return False
     rows = [row for row in block[-_LOOK_BACK:] if row.cells]
     if line.cells:
@@ -207,7 +208,7 @@ def _without_number(line: Line) -> Line:
     if not line.cells or not line.cells[0].text.isdigit():
         return _plain(line)
     rest = line.cells[1:]
-    return replace(line, text=" ".join(cell.text for cell in rest), left=rest[0].left, cells=())
+    return line._replace(text=" ".join(cell.text for cell in rest), left=rest[0].left, cells=())
 
 
 # ---- columns of text
@@ -239,7 +240,7 @@ def _by_columns(block: Sequence[Line], rows: Sequence[Line]) -> list[Line]:
     for line in block:
         for cell in line.cells or (Cell(line.text, line.left, line.right),):
             number = max((index for index, left in enumerate(lefts) if left <= cell.left + line.size), default=0)
-            own = replace(line, text=cell.text, left=cell.left, right=cell.right, cells=(), end_baseline=line.baseline)
+            own = line._replace(text=cell.text, left=cell.left, right=cell.right, cells=(), end_baseline=line.baseline)
             columns[number].append(own)
     return [line for column in columns for line in column]
 
@@ -264,7 +265,7 @@ def _table(block: Sequence[Line]) -> list[Line]:
                 found[-1][place].append(cell.text)
             lines.append(line)
     texts = [_BETWEEN_CELLS.join(" ".join(cell) for cell in row if cell) for row in found]
-    return [replace(line, text=text, cells=(), ends=True) for line, text in zip(lines, texts, strict=True)]
+    return [line._replace(text=text, cells=(), ends=True) for line, text in zip(lines, texts, strict=True)]
 
 
 def _column_of(cell: Cell, columns: Sequence[Cell]) -> int:

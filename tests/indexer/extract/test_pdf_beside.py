@@ -149,6 +149,7 @@ def test_files_inside_and_pinned_files_are_read_at_their_page(extract: Extract) 
         (b"<< /Type /OCMD /OCGs [1002 0 R 1003 0 R] >>", b"/D << /OFF [1002 0 R] >>", True),
         (b"<< /Type /OCMD /OCGs [1002 0 R 1003 0 R] /P /AllOn >>", b"/D << /OFF [1002 0 R] >>", False),
         (b"<< /Type /OCMD /OCGs 1002 0 R /P /AllOff >>", b"/D << /OFF [1002 0 R] >>", True),
+        (b"<< /Type /OCMD /OCGs 1002 0 R /P /AllOff >>", b"/D << >>", False),
         (b"<< /Type /OCMD /VE [/Not 1002 0 R] >>", b"/D << /OFF [] >>", False),
     ],
 )

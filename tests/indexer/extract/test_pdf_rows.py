@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longsearch.indexer.extract.pdf.ciphers import is_garbage, shift_of, shifted, unswapped
-from longsearch.indexer.extract.pdf.gaps import may_be_glued
+from longsearch.indexer.extract.pdf.gaps import glued_lines, may_be_glued
 from longsearch.indexer.extract.reader import Extraction
 from tests.indexer.pdf_writing import Line, pdf
 
@@ -191,3 +191,12 @@ def test_the_quick_search_for_glued_words_finds_what_three_patterns_find(text: s
         r"[a-zß-ÿ]{3}[A-ZÀ-Þ][a-zß-ÿ]{2}",
     )
     assert may_be_glued(text) == any(re.search(pattern, text) for pattern in patterns)
+
+
+@given(
+    st.lists(
+        st.text(st.sampled_from("aabßzAÞZ .,:/@9é字”_-"), max_size=30) | st.text("ab/ 9é", max_size=60), max_size=6
+    )
+)
+def test_a_page_is_searched_for_glued_words_as_its_lines_are(texts: list[str]) -> None:
+    assert glued_lines(texts) == {number for number, text in enumerate(texts) if may_be_glued(text)}
