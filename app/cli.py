@@ -33,6 +33,7 @@ Semantic search in a terminal over the long documents you keep.
   longsearch table QUESTIONS   ask each document each question; a table to keep
   longsearch compare A B       what is new, gone, changed or moved between two documents
   longsearch copies            documents that are copies or versions of one another
+  longsearch marks             what you highlighted and noted in your documents
   longsearch text FILE         what longsearch read of a file
   longsearch basket            the passages that you keep as evidence; export them
   longsearch folders           list, name, add and forget indexed folders
@@ -74,6 +75,7 @@ COMMANDS = (
     "table",
     "compare",
     "copies",
+    "marks",
     "text",
     "basket",
     "history",

@@ -12,6 +12,7 @@ from typing import Any
 from longsearch.app.agents.addresses import address
 from longsearch.app.agents.readable_folders import ReadableFolders
 from longsearch.app.daemon import daemon_control
+from longsearch.app.evidence.marks import Marked
 from longsearch.app.evidence.verifying import Verdict
 from longsearch.app.folders.listing import fingerprint_and_time
 from longsearch.app.paths import index_path, shown_path
@@ -125,6 +126,20 @@ def from_verdict(verdict: Verdict, by_root: Mapping[str, Folder]) -> Json:
         "text": readable(place.text) if place else None,
         "differences": [[readable(one.draft), readable(one.document)] for one in verdict.differences],
         **({"note": printable(verdict.note)} if verdict.note else {}),
+    }
+
+
+def from_mark(one: Marked) -> Json:
+    """Return what somebody marked, and what they noted."""
+    mark, passage = one.mark, one.evidence
+    return {
+        "kind": printable(mark.kind),
+        "color": mark.color or None,
+        "place": printable(place_name(passage.path, passage.page, passage.heading, label=passage.page_label)),
+        "text": readable(passage.quote),
+        "note": readable(mark.note) or None,
+        "author": printable(mark.author) or None,
+        "start": mark.start,
     }
 
 

@@ -174,7 +174,7 @@ class _Asked:
         return self._tools.read(document, pages, around, max_tokens, cursor)
 
     def outline(self, document: Document, max_tokens: Tokens = DEFAULT_TOKENS, cursor: Cursor = "") -> Json:
-        """List the headings of an indexed document, with their pages and offsets."""
+        """List the headings and the marks of an indexed document, with pages and offsets."""
         return self._tools.outline(document, max_tokens, cursor)
 
     def where(self, quote: Quote, folder: FolderName = "", k: Number = 10, max_tokens: Tokens = DEFAULT_TOKENS) -> Json:

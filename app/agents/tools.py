@@ -14,6 +14,7 @@ from longsearch.app.agents.addresses import address
 from longsearch.app.agents.answers import Json
 from longsearch.app.agents.readable_folders import ReadableFolders
 from longsearch.app.daemon import daemon_control
+from longsearch.app.evidence.marks import marks_of
 from longsearch.app.evidence.verifying import verify
 from longsearch.app.search.python_door import query_vector
 from longsearch.app.search.query_vectors import VectorSource
@@ -88,13 +89,16 @@ class Tools:
         return self._about(place.folder, place.path) | part
 
     def outline(self, document: str, max_tokens: int = DEFAULT_TOKENS, cursor: str = "") -> Json:
-        """List the headings of a document with their pages and offsets."""
+        """List the headings of a document, and what people marked in it, with their pages and offsets."""
         place = self.readable.find(document)
         with self.readable.reading(place.folder) as index:
             found, rows = reading.outline(index, place.document_id)
+            rows += map(answers.from_mark, marks_of(index, place.document_id, place.folder, place.path))
         first = budget.place_of(cursor, document, 1)[0] if cursor else 0
         shown, rest = _fitting(rows[first:], max_tokens, lambda row: row)
-        found |= self._about(place.folder, place.path) | {"headings": shown}
+        found |= self._about(place.folder, place.path) | {"headings": [row for row in shown if "kind" not in row]}
+        if marks := [row for row in shown if "kind" in row]:
+            found["marks"] = marks
         return found | {"next_cursor": budget.cursor(document, first + len(shown)) if rest else None}
 
     def where(self, quote: str, folder: str = "", k: int = 10, max_tokens: int = DEFAULT_TOKENS) -> Json:

@@ -174,9 +174,14 @@ def _export(options: Namespace) -> int:
     text, notes = exported(wanted, options.format or format_of(options.output) or FORMATS[0])
     for note in notes:
         print(f"note: {printable(note)}", file=sys.stderr)
-    if options.output:
-        Path(options.output).write_text(text, "utf-8")
-        print(f"{counted(len(wanted), 'passage')} written to {printable(options.output)}", file=sys.stderr)
+    write_out(text, options.output, counted(len(wanted), "passage"))
+    return 0
+
+
+def write_out(text: str, file: str, what: str) -> None:
+    """Write `text`, which holds so many of `what`, to a file; print it if none is named."""
+    if file:
+        Path(file).write_text(text, "utf-8")
+        print(f"{what} written to {printable(file)}", file=sys.stderr)
     else:
         print(text, end="")
-    return 0

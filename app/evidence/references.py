@@ -83,7 +83,12 @@ def exported(passages: Sequence[Evidence], format_: str) -> tuple[str, list[str]
     """Return the text of an export in a format of `FORMATS`, and notes on passages that do not stand there any more."""
     found = placed(passages)
     notes = [f"{one.evidence.title}: {one.state.value}" for one in found if one.state]
-    return FORMATS[format_][1](cited([one.evidence for one in found], citations())), notes
+    return written([one.evidence for one in found], format_), notes
+
+
+def written(passages: list[Evidence], format_: str) -> str:
+    """Return passages in a format of `FORMATS`, cited as the person's references do. Raises LongsearchError."""
+    return FORMATS[format_][1](cited(passages, citations()))
 
 
 def copied(one: Evidence) -> str:

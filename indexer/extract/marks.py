@@ -3,12 +3,12 @@
 Words are compared by letters and digits alone, because a text breaks its lines elsewhere and joins hyphenated words.
 """
 
-import colorsys
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from unicodedata import normalize
 
+from longsearch.engine.color_names import color_name
 from longsearch.engine.types.documents import MARKS, DocumentText, Mark, MetadataValue
 from longsearch.indexer.extract.clean import one_line
 from longsearch.indexer.extract.wire.limits import MAX_MARKS
@@ -16,10 +16,6 @@ from longsearch.indexer.extract.wire.values import RawMark
 
 _MAX_VALUE_CHARACTERS = 2_000
 _MAX_NOTES = 200
-_HUES = ((0.045, "red"), (0.11, "orange"), (0.2, "yellow"), (0.46, "green"), (0.7, "blue"), (0.8, "purple"))
-_PINK, _RED = 0.95, "red"
-_PLAIN = 0.15
-"""The saturation below which a colour has no name but gray."""
 _HEX = re.compile(r"#[0-9a-f]{6}")
 
 
@@ -69,17 +65,6 @@ def as_values(marks: Sequence[Mark]) -> tuple[MetadataValue, ...]:
         *(MetadataValue("marked", name, MARKS) for name in sorted(names)),
         *(MetadataValue("note", note, MARKS) for note in list(notes)[:_MAX_NOTES]),
     )
-
-
-def color_name(color: str) -> str:
-    """Return what people call a colour such as "#ffd400"."""
-    red, green, blue = (int(color[at : at + 2], 16) / 255 for at in (1, 3, 5))
-    hue, saturation, value = colorsys.rgb_to_hsv(red, green, blue)
-    if saturation < _PLAIN or value < _PLAIN:
-        return "gray" if 0.2 < value < 0.95 else ("white" if value > 0.5 else "black")
-    if hue >= _PINK:
-        return _RED if saturation > 0.6 else "pink"
-    return next((name for most, name in _HUES if hue < most), "pink")
 
 
 def _letters(text: str) -> tuple[str, list[int]]:

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from longsearch.engine.color_names import color_name
 from longsearch.engine.store import metadata
 from longsearch.engine.types.documents import MARKS, Mark
-from longsearch.indexer.extract.marks import as_values, color_name, placed, with_marks
+from longsearch.indexer.extract.marks import as_values, placed, with_marks
 from longsearch.indexer.extract.reader import Extraction
 from tests.engine.store.store_helpers import document as made_document
 from tests.engine.store.store_helpers import open_store, record
