@@ -122,6 +122,10 @@ class Reader:
                 for spans, parts in zip(cut, windows, strict=True)
             ]
 
+    def knows(self, word: str) -> bool:
+        """Whether a word is one piece: common words and names are."""
+        return len(self._tokenizer.tokenize(word).ids) == 1
+
     def _windows(self, text: str, spans: Sequence[Span]) -> list[_Window]:
         """Return the windows of a passage: as few as hold its sentences."""
         if not spans:

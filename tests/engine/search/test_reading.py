@@ -8,7 +8,7 @@ from longsearch.engine.answers.choosing import Choice
 from longsearch.engine.index.opening import open_index
 from longsearch.engine.reader.reading import Reader
 from longsearch.engine.search.hits import placed
-from longsearch.engine.search.reading import probability, read_answers
+from longsearch.engine.search.reading import names_in, probability, read_answers
 from longsearch.engine.store.records import Outline
 from longsearch.engine.store.store import Store
 from longsearch.engine.types.documents import Heading
@@ -60,7 +60,7 @@ def test_the_verdict_follows_the_most_likely_passage(store: Store, answers: floa
 
 
 @pytest.mark.parametrize(
-    ("probability", "verdict"), [(0.15, Verdict.NOTHING), (0.17, Verdict.UNSURE), (0.6, Verdict.LIKELY)]
+    ("probability", "verdict"), [(0.13, Verdict.NOTHING), (0.15, Verdict.UNSURE), (0.6, Verdict.LIKELY)]
 )
 def test_the_reader_decides_where_no_hit_is_better_than_chance(
     store: Store, probability: float, verdict: Verdict
@@ -74,6 +74,43 @@ def test_the_reader_decides_where_no_hit_is_better_than_chance(
     levels = {Verdict.NOTHING: ChanceLevel.CHANCE, Verdict.UNSURE: ChanceLevel.WEAK, Verdict.LIKELY: ChanceLevel.GOOD}
     assert found.with_levels_read().hits[0].level is levels[verdict]
     assert bool(found.with_levels_read().at_least("unsure").hits) is (verdict is not Verdict.NOTHING)
+
+
+def test_a_name_that_the_passage_lacks_makes_an_answer_less_likely(store: Store) -> None:
+    add(store, "bees.md", [BEES], title="José and his bees")
+    by_query = {}
+    for query in ("does Jose feed sugar to bees in March", "does Henry feed sugar to bees in March"):
+        with open_index(store.path) as index:
+            found = read(store, 1.0)
+            by_query[query[5:9]] = read_answers([index], found, query, FakeReader(1.0)).hits[0].passages[0]
+    score = by_query["Jose"].score
+    assert by_query["Jose"].probability == pytest.approx(probability(1.0, score))
+    assert by_query["Henr"].probability == pytest.approx(probability(0.0, score))
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("Where was Jean de Rély born?", ["Jean", "Rély"]),
+        ("The Effects of Sleep on Memory", []),
+        ("It rained. Who knows I'm wet?", []),
+        ("henry", []),
+    ],
+)
+def test_names_are_capitalised_words_but_not_those_of_a_title(query: str, names: list[str]) -> None:
+    assert names_in(query) == names
+
+
+def test_without_words_the_meaning_alone_counts() -> None:
+    assert probability(-0.1, 0.13) < 0.14 < probability(-0.1, 0.13, meaning_alone=0.27)
+
+
+@pytest.mark.parametrize(("words", "verdict"), [("asdkjh qwe", Verdict.NOTHING), ("telescope", Verdict.LIKELY)])
+def test_words_that_neither_index_nor_reader_knows_have_no_answer(store: Store, words: str, verdict: Verdict) -> None:
+    add(store, "bees.md", [BEES])
+    found = replace(read(store, 9.0), n_with=dict.fromkeys(words.split(), 0))
+    with open_index(store.path) as index:
+        assert read_answers([index], found, words, FakeReader(9.0)).verdict is verdict
 
 
 def test_the_passage_of_the_best_sentence_stands_first(store: Store) -> None:
