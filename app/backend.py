@@ -280,12 +280,10 @@ class AppBackend:
         return replace(self._numbered(results), soft_tokens=self._think, note=note)
 
     def _numbered(self, results: SearchResults) -> SearchResults:
-        hits = tuple(replace(hit, document_id=self._id_of(hit.root, hit.document_id)) for hit in results.hits)
-        return replace(results, hits=hits)
-
-    def _id_of(self, root: str, own_id: int) -> int:
         with self._lock:
-            return (self._numbers.setdefault(root, len(self._numbers)) << _ID_BITS) | own_id
+            numbers = [self._numbers.setdefault(hit.root, len(self._numbers)) << _ID_BITS for hit in results.hits]
+        hits = zip(results.hits, numbers, strict=True)
+        return replace(results, hits=tuple(replace(hit, document_id=number | hit.document_id) for hit, number in hits))
 
     def _place_of(self, document_id: int) -> tuple[Path, int]:
         """Return the folder of a document, and its id in the folder's index."""

@@ -13,38 +13,16 @@ _UNITS = {
     ".ipynb": "cell",
 }
 _WITH_HEADING = frozenset({"message"})
-_BY_HEADING = frozenset(
-    {
-        ".xlsx",
-        ".xlsm",
-        ".xlsb",
-        ".xls",
-        ".ods",
-        ".csv",
-        ".tsv",
-        ".eml",
-        ".emlx",
-        ".msg",
-        ".ics",
-        ".vtt",
-        ".srt",
-        ".zip",
-        ".tar",
-        ".tgz",
-        ".tar.gz",
-    }
-)
-"""Files whose headings name the place better than a number of a page."""
+_BY_HEADING = (
+    ".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".csv", ".tsv", ".eml", ".emlx", ".msg", ".ics", ".vtt", ".srt",
+    ".zip", ".tar", ".tgz", ".tar.gz",
+)  # fmt: skip
+"""Endings of files whose headings name the place better than a number of a page."""
 
 
 def page_unit(path: str) -> str:
     """Return the word before a page's number in the file at `path`: "p.", "slide", "message" or "cell"."""
     return _UNITS.get(PurePosixPath(path).suffix.lower(), _PAGE)
-
-
-def named_by_heading(path: str) -> bool:
-    """Return whether places in the file at `path` are named by headings, such as the rows of a sheet."""
-    return path.lower().endswith(tuple(_BY_HEADING))
 
 
 def label_of(labels: Sequence[str], page: int | None) -> str:
@@ -62,7 +40,7 @@ def place_name(
     `page` and `heading` are those of a `PassageHit` or `Quotation`. "" if the file has neither pages nor such headings.
     `is_ocr`: the text of the page comes from OCR. Not cleaned for the terminal.
     """
-    if named_by_heading(path) and heading:
+    if heading and path.lower().endswith(_BY_HEADING):
         return heading
     if page is None:
         return ""

@@ -30,9 +30,9 @@ def has_links(environment: Mapping[str, str]) -> bool:
     return is_known or any(name in environment for name in _VARIABLES)
 
 
-def link(text: str, path: str, is_wanted: bool = True) -> str:
+def link(text: str, path: str) -> str:
     """Return `text` as a link to a file of this machine; only the text if the path is none of a file system."""
-    if not is_wanted or not os.path.isabs(path):  # noqa: PTH117 - an address of an object store is no path
+    if not os.path.isabs(path):  # noqa: PTH117 - an address of an object store is no path
         return text
     address = Path(path).as_uri().replace("file://", f"file://{socket.gethostname()}", 1)
     return f"\x1b]8;;{address}\x1b\\{text}\x1b]8;;\x1b\\"

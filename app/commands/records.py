@@ -52,19 +52,14 @@ def add_options(parser: ArgumentParser) -> None:
     )
 
 
-def are_wanted(options: Namespace) -> bool:
-    """Whether the options ask for records. Raises LongsearchError if they ask for JSON too."""
-    wanted = options.format is not None or options.print0
-    if wanted and options.json:
-        raise LongsearchError("--json is one way to print, --format and --print0 another", "give one of them")
-    return bool(wanted)
-
-
 def write(results: "SearchResults", options: Namespace) -> None:
-    """Write a record for each document to stdout, and the note to stderr. Raises LongsearchError for an unknown field.
+    """Write a record for each document to stdout, and the note to stderr.
 
-    With NUL, a path has the bytes that it has on the disk; else what a terminal must not see is replaced in it.
+    With NUL, a path has the bytes that it has on the disk; else what a terminal must not see is replaced in it. Raises
+    LongsearchError for an unknown field, and if JSON is asked for too.
     """
+    if options.json:
+        raise LongsearchError("--json is one way to print, --format and --print0 another", "give one of them")
     made = [record(hit, options.format or DEFAULT, is_exact=options.print0) for hit in results.hits]
     end = b"\0" if options.print0 else b"\n"
     sys.stdout.flush()

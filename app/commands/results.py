@@ -39,11 +39,10 @@ def show(results: "SearchResults", options: Namespace) -> int:
     from longsearch.app.commands import last_hits
 
     last_hits.remember(results)
-    if not records.are_wanted(options):
-        n_answers = getattr(options, "answers", None)
-        return report(results, options.json, getattr(options, "explain", False), n_answers)
-    records.write(results, options)
-    return 0 if results.hits else 1
+    if options.format is not None or options.print0:
+        records.write(results, options)
+        return 0 if results.hits else 1
+    return report(results, options.json, getattr(options, "explain", False), getattr(options, "answers", None))
 
 
 def report(results: "SearchResults", as_json: bool, explain: bool = False, n_answers: int | None = None) -> int:
@@ -129,10 +128,11 @@ def to_text(results: "SearchResults", width: int, explain: bool = False, is_link
         score = f"  [{hit.score:.2f}]" if hit.score else ""  # a list without a query has no scores
         lines.append(f"{hit.rank:>3}. {wording.with_language(printable(hit.title), hit.language)}{score}")
         known = hit.metadata if explain or not hit.score else _told(hit.metadata)
-        if described := describe(known, with_others=explain):
+        if known and (described := describe(known, with_others=explain)):
             lines.append("     " + textwrap.shorten(described, max(width, 40) - 5, placeholder="…"))
         folder = f"  ({printable(hit.folder)})" if results.folders else ""
-        lines.append(f"     {link(printable(shown_path(hit.path)), hit.path, is_linked)}{folder}")
+        path = printable(shown_path(hit.path))
+        lines.append(f"     {link(path, hit.path) if is_linked else path}{folder}")
         lines += [f"     {line}" for line in wording.same_elsewhere(hit)] if hit.also_at or hit.versions else []
         for passage in hit.passages[: 2 if number < _N_FULL else 1]:
             place = _place(hit, passage, is_ocr=passage.is_ocr) or passage.heading

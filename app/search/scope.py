@@ -56,11 +56,8 @@ class OpenFolders:
     parts: Sequence[tuple[Folder, Index]]
     notes: Sequence[str]
     """What a person should know of folders that are away or damaged."""
-
-    @property
-    def indexes(self) -> list[Index]:
-        """The indexes in the order of the folders."""
-        return [index for _, index in self.parts]
+    indexes: Sequence[Index]
+    """Those of `parts`."""
 
     @property
     def fields(self) -> frozenset[str]:
@@ -99,4 +96,4 @@ def opened(scope: Scope) -> Iterator[OpenFolders]:
                 notes.append(f"{folder.name} is away ({folder.away}): its documents are found, but cannot be opened")
         if not parts:
             raise LongsearchError("; ".join(notes) or "no folder is indexed", "index one: longsearch index FOLDER")
-        yield OpenFolders(scope, parts, notes)
+        yield OpenFolders(scope, parts, notes, [index for _, index in parts])

@@ -74,7 +74,10 @@ class Index:
     @cached_property
     def background(self) -> Background | None:
         """What chance reaches here; None if it was not measured, or for the vectors of another model."""
-        return background_of(self.meta, self.fingerprint)
+        if _BACKGROUND not in self.meta:
+            return None
+        background = Background(**json.loads(self.meta[_BACKGROUND]))
+        return background if background.fingerprint == self.fingerprint else None
 
     @cached_property
     def fields(self) -> frozenset[str]:
@@ -170,14 +173,6 @@ class Index:
     def text(self, document_id: int) -> DocumentText:
         """The whole document."""
         return documents.text(self.db, document_id)
-
-
-def background_of(meta: Mapping[str, Any], fingerprint: str) -> Background | None:
-    """Return the background of an index; None if it was not measured, or for the vectors of another model."""
-    if _BACKGROUND not in meta:
-        return None
-    background = Background(**json.loads(meta[_BACKGROUND]))
-    return background if background.fingerprint == fingerprint else None
 
 
 def keep(db: apsw.Connection, background: Background) -> None:

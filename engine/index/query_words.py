@@ -16,22 +16,19 @@ from longsearch.engine.index import bm25
 from longsearch.engine.index.backends import Found
 from longsearch.engine.index.bm25 import WordStatistics
 from longsearch.engine.index.lookup import Lookup, any_of, forms_of
+from longsearch.engine.index.segment_words import WordsBySegments
 from longsearch.engine.store import keywords
 from longsearch.engine.store.segments.candidate_filter import CandidateFilter
 from longsearch.engine.store.segments.files import Segments
-from longsearch.engine.store.segments.word_search import WordSearch
+from longsearch.engine.store.segments.word_parts import forms_cut, parts_of
 
 
-def by_segments(segments: Segments, asked: Lookup, n_documents: int) -> "WordsBySegments | None":
+def by_segments(segments: Segments, asked: Lookup, n_documents: int) -> WordsBySegments | None:
     """By segments; None if there are none."""
-    found = WordSearch.open(segments, list(map(forms_of, asked.terms)))
-    if found is None:
+    parts = parts_of(segments, forms_cut(segments.db, list(map(forms_of, asked.terms))))
+    if parts is None:
         return None
-    n_passages, n_words = keywords.totals(segments.db)
-    figures = WordStatistics(
-        n_documents, n_passages, n_words, found.n_passages_with, found.n_documents_with, asked.weights
-    )
-    return WordsBySegments(found, figures)
+    return WordsBySegments.of(parts, len(asked.terms), asked.weights, n_documents, *keywords.totals(segments.db))
 
 
 def by_fts5(db: apsw.Connection, asked: Lookup, n_documents: int) -> "WordsByFts5":
@@ -47,32 +44,6 @@ def by_fts5(db: apsw.Connection, asked: Lookup, n_documents: int) -> "WordsByFts
         asked.weights,
     )
     return WordsByFts5(db, asked, holding, figures)
-
-
-@dataclass(frozen=True, slots=True)
-class WordsBySegments:
-    """`QueryWords` by the postings of the segments."""
-
-    found: WordSearch
-    statistics: WordStatistics
-
-    def pooled_with(self, statistics: WordStatistics) -> "WordsBySegments":
-        """See `QueryWords`."""
-        return replace(self, statistics=statistics)
-
-    def best(self, limit: int, allowed: CandidateFilter | None) -> Found:
-        """See `QueryWords`."""
-        figures = self.statistics
-        ranked = self.found.best(bm25.idfs(figures), bm25.mean_length(figures), limit, allowed)
-        return list(zip(ranked.ids.tolist(), ranked.scores.tolist(), strict=True))
-
-    def in_documents(self, document_ids: NDArray[np.int64]) -> NDArray[np.int64]:
-        """See `QueryWords`."""
-        return self.found.in_documents(document_ids)
-
-    def occurrences(self, passage_ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """See `QueryWords`."""
-        return self.found.occurrences(passage_ids)
 
 
 @dataclass(frozen=True, slots=True)

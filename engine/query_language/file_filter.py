@@ -6,7 +6,7 @@ The index knows the languages: `retrieval` leaves out documents in others.
 
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import PurePosixPath
 
@@ -46,23 +46,13 @@ class FileFilter:
         return cls("", **fields)
 
     @property
-    def filters_names(self) -> bool:
-        """Whether the filter looks at names or types, not only at the folder."""
-        return bool(self.parts or self.types or self.parts_excluded or self.types_excluded)
-
-    @property
     def admits_all(self) -> bool:
         """Whether the filter admits every file."""
-        return not self.filters_names and not self.filters_languages and self.under.strip("/") in ("", ".")
-
-    @property
-    def filters_languages(self) -> bool:
-        """Whether the filter asks for languages, or leaves some out."""
-        return bool(self.languages or self.languages_excluded)
+        return replace(self, under="") == FileFilter() and self.under.strip("/") in ("", ".")
 
     def admits(self, path: str) -> bool:
         """Whether the filter admits the file at `path`, which is relative to the root and lies in the folder."""
-        if not self.filters_names:
+        if not (self.parts or self.types or self.parts_excluded or self.types_excluded):
             return True
         path = folded(path)
         ending = PurePosixPath(path).suffix.removeprefix(".")

@@ -271,7 +271,7 @@ def _note(plans: Sequence[Plan], asked_of: _Asked) -> str:
     note = unread(counted(n_waiting, "document"), n_waiting) if n_waiting else ""
     if by_meaning_in and not any(index.model for index in by_meaning_in):
         note = NONE_READ
-    if query.filters and all(plan.admits_no_document for plan in plans):
+    if all(plan.admits_no_document for plan in plans) and query.filters:
         note = f"No {'document' if query.conditions else 'file'} matches {query.filters}"
     notes = [*query.notes, note]
     if query.conditions and (n := sum(index.n_undescribed for index in indexes)):

@@ -47,29 +47,30 @@ def spans(db: apsw.Connection, document_id: int, borders: Sequence[Span]) -> lis
 def spans_of_each(db: apsw.Connection, wanted: Mapping[int, Sequence[Span]]) -> dict[int, list[str]]:
     """The texts of spans of each document. Unpacks the parts that hold them, each once and as far as it is needed."""
     ends: dict[tuple[int, int], int] = {}  # of each part of a document, how much of it is needed
+    parts_of = {
+        span: range(span[0] // PART_CHARS, max(span[0], span[1] - 1) // PART_CHARS + 1)
+        for borders in wanted.values()
+        for span in borders
+    }
     for document_id, borders in wanted.items():
-        for start, stop in borders:
-            for ordinal in _ordinals(start, stop):
-                needed = min(stop - ordinal * PART_CHARS, PART_CHARS)
+        for span in borders:
+            for ordinal in parts_of[span]:
+                needed = min(span[1] - ordinal * PART_CHARS, PART_CHARS)
                 ends[document_id, ordinal] = max(ends.get((document_id, ordinal), 0), needed)
     sql = (
         "SELECT content_id, ordinal, body FROM json_each(?) AS part JOIN text_parts"
         " ON content_id = part.value ->> 0 AND ordinal = part.value ->> 1"
     )
-    parts = db.execute(sql, (json.dumps(list(ends)),))
-    unpacked = {(id_, ordinal): _beginning(body, ends[id_, ordinal]) for id_, ordinal, body in parts}
-
-    def text(document_id: int, start: int, stop: int) -> str:
-        ordinals = _ordinals(start, stop)
-        joined = "".join(unpacked.get((document_id, ordinal), "") for ordinal in ordinals)
-        return joined[start - ordinals.start * PART_CHARS : stop - ordinals.start * PART_CHARS]
-
-    return {id_: [text(id_, *span) for span in borders] for id_, borders in wanted.items()}
-
-
-def _ordinals(start: int, stop: int) -> range:
-    """The parts that hold a span."""
-    return range(start // PART_CHARS, max(start, stop - 1) // PART_CHARS + 1)
+    rows = db.execute(sql, (json.dumps(list(ends)),))
+    unpacked = {(id_, ordinal): _beginning(body, ends[id_, ordinal]) for id_, ordinal, body in rows}
+    found: dict[int, list[str]] = {}
+    for document_id, borders in wanted.items():
+        own = found[document_id] = []
+        for start, stop in borders:
+            ordinals = parts_of[start, stop]
+            joined = "".join(unpacked.get((document_id, ordinal), "") for ordinal in ordinals)
+            own.append(joined[start - ordinals.start * PART_CHARS : stop - ordinals.start * PART_CHARS])
+    return found
 
 
 def _beginning(packed: bytes, n: int) -> str:

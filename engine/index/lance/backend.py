@@ -8,13 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longsearch.engine.arrays import Vectors
-from longsearch.engine.index import bm25
 from longsearch.engine.index.backends import Found, QueryWords
 from longsearch.engine.index.lance.address import errors_explained
 from longsearch.engine.index.lance.indexes import ALL_PARTITIONS, has_vector_index
 from longsearch.engine.index.lance.match import Matcher
 from longsearch.engine.index.lance.snapshot import Snapshot
-from longsearch.engine.index.lance.words import search_of, words_of
+from longsearch.engine.index.lance.words import words_held, words_of
 from longsearch.engine.index.lookup import Lookup, forms_of
 from longsearch.engine.store import vectors
 from longsearch.engine.store.manifest import Kind
@@ -117,13 +116,10 @@ class LanceBackend:
     def best(self, match: str, limit: int, allowed: NDArray[np.int64] | None) -> Found:
         """See `IndexBackend`."""
         phrases = forms_of(match)
-        matcher, n = self._look_up(), self._snapshot.at.n_passages
+        matcher = self._look_up()
         matcher.look_up(phrases)
-        found = search_of(self._snapshot, [matcher.held(phrase) for phrase in phrases])
-        weights = [bm25.idf(count, n) for count in found.n_passages_with]
-        mean = self._snapshot.at.n_words / max(1, n)
-        ranked = found.best(weights, mean, limit, None if allowed is None else CandidateFilter(holding=allowed))
-        return list(zip(ranked.ids.tolist(), ranked.scores.tolist(), strict=True))
+        found = words_held(self._snapshot, [matcher.held(phrase) for phrase in phrases])
+        return found.best(limit, None if allowed is None else CandidateFilter(holding=allowed))
 
     def words_near(self, typed: str, most: int, least: int) -> dict[str, int]:
         """See `IndexBackend`. None: LanceDB does not list the words of its index."""

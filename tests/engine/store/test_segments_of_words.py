@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from longsearch.engine.index import query_words
+from longsearch.engine.index import query_words, segment_words
 from longsearch.engine.index.lookup import Lookup, lookup
 from longsearch.engine.index.sqlite import SqliteBackend
 from longsearch.engine.languages import document_words
@@ -28,7 +28,6 @@ from longsearch.engine.store.segments import (
     upkeep,
     word_parts,
     word_positions,
-    word_search,
 )
 from longsearch.engine.store.segments.candidate_filter import CandidateFilter
 from longsearch.engine.store.segments.files import Segments
@@ -53,7 +52,7 @@ def asked(text: str, is_typing: bool = False) -> Lookup:
     return lookup(parse(text, is_typing), ENGLISH)
 
 
-def by_segments(db: apsw.Connection, query: Lookup) -> query_words.WordsBySegments | None:
+def by_segments(db: apsw.Connection, query: Lookup) -> segment_words.WordsBySegments | None:
     return query_words.by_segments(Segments(db), query, n_documents(db))
 
 
@@ -121,7 +120,7 @@ def test_segments_agree_with_fts5_after_any_changes(changes: list[tuple], least:
         patch.setattr(upkeep, "_WRITTEN_AT_ONCE", 5)
         patch.setattr(upkeep, "_MAX_OUTDATED", 3)
         patch.setattr(postings, "_POSTINGS_AT_ONCE", 7)
-        patch.setattr(word_search, "_BLOCK", 2)
+        patch.setattr(segment_words, "_BLOCK", 2)
         patch.setattr(term_counts, "_AT_ONCE", 3)
         patch.setattr(word_parts, "_AT_ONCE", 3)
         names = {number: f"{number}.md" for number in range(6)}
@@ -169,9 +168,11 @@ def test_terms_that_most_passages_hold_leave_the_ranking_as_fts5_has_it(
     """Rare words, of which common ones and beginnings change the order, or cannot lift another passage to the best."""
     calls: list[str] = []
     for name in ("_candidates", "_highest"):
-        kept = getattr(word_search, name)
-        monkeypatch.setattr(word_search, name, lambda *given, name=name, kept=kept: calls.append(name) or kept(*given))
-    monkeypatch.setattr(word_search, "_BLOCK", 2)
+        kept = getattr(segment_words, name)
+        monkeypatch.setattr(
+            segment_words, name, lambda *given, name=name, kept=kept: calls.append(name) or kept(*given)
+        )
+    monkeypatch.setattr(segment_words, "_BLOCK", 2)
     random = np.random.default_rng(3)
     for number in range(60):
         rare = [str(random.choice(["plum", "cherry", "pear", ""])) for _ in range(4)]

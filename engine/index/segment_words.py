@@ -1,20 +1,22 @@
-"""Ranks passages by BM25 with the postings of the segments. The slow twin is FTS5: `keywords.best`.
+"""Ranks passages by BM25 with the postings of the segments, and counts in them. The slow twin is `WordsByFts5`.
 
 A first pass adds up the BM25 of every passage that holds a word, in float32 and in the order of storage. The best of
 them are scored again as FTS5 scores them, in float64 and in the order of the query: the two agree to the last bit.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from longsearch.engine.index import bm25
+from longsearch.engine.index.backends import Found
+from longsearch.engine.index.bm25 import WordStatistics
 from longsearch.engine.store.segments.candidate_filter import CandidateFilter, places_among
-from longsearch.engine.store.segments.files import Segments
 from longsearch.engine.store.segments.term_counts import K1, half_count
-from longsearch.engine.store.segments.word_parts import Part, forms_cut, parts_of
+from longsearch.engine.store.segments.word_parts import Part
 
 _ROUNDING = 1e-5  # float32 sums of at most 128 terms are off by less, as a share
 _FEW = 4  # a term that fewer than a quarter of the passages hold is added up without more ado
@@ -25,47 +27,49 @@ Floats = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
-    """Passages, best first."""
+class WordsBySegments:
+    """`QueryWords` by the postings of the segments."""
 
-    ids: NDArray[np.int64]
-    """(n,)"""
-    scores: NDArray[np.float64]
-    """(n,): their BM25."""
-
-
-class WordSearch:
-    """What an index holds of a query's words, at one moment."""
-
-    def __init__(self, parts: Sequence[Part], n_terms: int) -> None:
-        self._parts = parts
-        self.n_passages_with = tuple(sum(part.held[i].n_passages for part in parts) for i in range(n_terms))
-        """For each term the number of passages that hold it."""
-        self.n_documents_with = tuple(sum(part.held[i].n_documents for part in parts) for i in range(n_terms))
-        """For each term the number of documents that hold it."""
+    parts: Sequence[Part]
+    statistics: WordStatistics
 
     @classmethod
-    def open(cls, segments: Segments, terms: Sequence[Sequence[str]]) -> "WordSearch | None":
-        """Look up the forms of each term, FTS5 expressions of a word, prefix or phrase; None without segments."""
-        parts = parts_of(segments, forms_cut(segments.db, terms))
-        return None if parts is None else cls(parts, len(terms))
+    def of(
+        cls, parts: Sequence[Part], n_terms: int, weights: tuple[float, ...], n_documents: int, *totals: int
+    ) -> Self:
+        """`weights`: of each term, or (); `totals`: the passages and the words of the whole index."""
+        held = [[part.held[term] for part in parts] for term in range(n_terms)]
+        n_passages = tuple(sum(own.n_passages for own in term) for term in held)
+        n_holding = tuple(sum(own.n_documents for own in term) for term in held)
+        return cls(parts, WordStatistics(n_documents, *totals, n_passages, n_holding, weights))
 
-    def best(
-        self, idfs: Sequence[float], mean_length: float, limit: int, allowed: CandidateFilter | None = None
-    ) -> Ranked:
-        """The `limit` best passages. `idfs`: the weight of each term; `mean_length`: words of a passage."""
-        weights = np.array(idfs)
-        found = [_best_of(part, weights, mean_length, limit, allowed) for part in self._parts]
-        ids = np.concatenate([one.ids for one in found])
-        scores = np.concatenate([one.scores for one in found])
-        order = np.lexsort((ids, -scores))[:limit]
-        return Ranked(ids[order], scores[order])
+    def pooled_with(self, statistics: WordStatistics) -> Self:
+        """See `QueryWords`."""
+        return replace(self, statistics=statistics)
+
+    def best(self, limit: int, allowed: CandidateFilter | None) -> Found:
+        """See `QueryWords`."""
+        weights, mean_length = np.array(bm25.idfs(self.statistics)), bm25.mean_length(self.statistics)
+        ids, scores = [np.empty(0, np.int64)], [np.empty(0)]
+        for part in self.parts:
+            mask = None if allowed is None else part.mask(allowed)
+            places = _candidates(part, weights, mean_length, limit, mask)
+            half = half_count(part.lengths[places].astype(np.float64), mean_length)
+            own = np.zeros(len(places))
+            for held, weight in zip(part.held, weights.tolist(), strict=True):  # as FTS5 adds them up
+                counts = held.at(places).astype(np.float64)
+                own += weight * (counts * (K1 + 1) / (counts + half))
+            ids.append(part.passage_ids[places])
+            scores.append(own)
+        all_ids, all_scores = np.concatenate(ids), np.concatenate(scores)
+        order = np.lexsort((all_ids, -all_scores))[:limit]
+        return list(zip(all_ids[order].tolist(), all_scores[order].tolist(), strict=True))
 
     def occurrences(self, passage_ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """(n_terms, n): how often each of these passages (ascending) holds each term; (n,): its words."""
-        counts = np.zeros((len(self.n_passages_with), len(passage_ids)), np.int64)
+        """See `QueryWords`."""
+        counts = np.zeros((len(self.statistics.n_passages_with), len(passage_ids)), np.int64)
         lengths = np.zeros(len(passage_ids), np.int64)
-        for part in self._parts:
+        for part in self.parts:
             places, wanted = places_among(part.passage_ids, passage_ids)
             lengths[wanted] = part.lengths[places]
             for term, held in enumerate(part.held):
@@ -73,25 +77,14 @@ class WordSearch:
         return counts, lengths
 
     def in_documents(self, document_ids: NDArray[np.int64]) -> NDArray[np.int64]:
-        """(n_terms, n): how many passages of each of these documents (ascending) hold each term."""
-        counts = np.zeros((len(self.n_passages_with), len(document_ids)), np.int64)
-        for part in self._parts:
-            own = np.searchsorted(part.document_ids, document_ids)
-            known = own < len(part.document_ids)
-            known[known] = part.document_ids[own[known]] == document_ids[known]
-            starts, stops = part.first_of[own[known]], part.first_of[own[known] + 1]
+        """See `QueryWords`."""
+        counts = np.zeros((len(self.statistics.n_passages_with), len(document_ids)), np.int64)
+        for part in self.parts:
+            own, wanted = places_among(part.document_ids, document_ids)
+            starts, stops = part.first_of[own], part.first_of[own + 1]
             for term, held in enumerate(part.held):
-                counts[term, known] += held.n_between(starts, stops)
+                counts[term, wanted] += held.n_between(starts, stops)
         return counts
-
-
-def _best_of(part: Part, weights: Floats, mean_length: float, limit: int, allowed: CandidateFilter | None) -> Ranked:
-    """The best passages of one part."""
-    places = _candidates(part, weights, mean_length, limit, None if allowed is None else part.mask(allowed))
-    scores = np.zeros(len(places))
-    for own in _by_term(part, places, weights, mean_length):  # as FTS5 adds them up
-        scores += own
-    return Ranked(part.passage_ids[places], scores)
 
 
 def _candidates(
@@ -138,11 +131,3 @@ def _highest(sums: NDArray[np.float32], limit: int) -> NDArray[np.int64]:
         least = np.partition(own, len(own) - limit)[len(own) - limit]
         places = places[own >= least * np.float32(1 - _ROUNDING)]
     return places
-
-
-def _by_term(part: Part, places: NDArray[np.int64], weights: Floats, mean_length: float) -> Iterator[Floats]:
-    """Yield (p,) for each term: what it gives to the BM25 of the passages at these places."""
-    half = half_count(part.lengths[places].astype(np.float64), mean_length)
-    for held, weight in zip(part.held, weights.tolist(), strict=True):
-        counts = held.at(places).astype(np.float64)
-        yield weight * (counts * (K1 + 1) / (counts + half))
