@@ -130,8 +130,7 @@ def to_text(results: "SearchResults", width: int, explain: bool = False, is_link
         known = hit.metadata if explain or not hit.score else _told(hit.metadata)
         if known and (described := describe(known, with_others=explain)):
             lines.append("     " + textwrap.shorten(described, max(width, 40) - 5, placeholder="…"))
-        folder = f"  ({printable(hit.folder)})" if results.folders else ""
-        path = printable(shown_path(hit.path))
+        path, folder = printable(shown_path(hit.path)), f"  ({printable(hit.folder)})" if results.folders else ""
         lines.append(f"     {link(path, hit.path) if is_linked else path}{folder}")
         lines += [f"     {line}" for line in wording.same_elsewhere(hit)] if hit.also_at or hit.versions else []
         for passage in hit.passages[: 2 if number < _N_FULL else 1]:
