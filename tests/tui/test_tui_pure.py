@@ -6,13 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
+from rich.color import Color as RichColor
+from rich.style import Style
 
 from longsearch.engine.amounts import duration, quantity
 from longsearch.engine.query_language.query import MAX_TERMS, parse
+from longsearch.engine.types.documents import Mark
 from longsearch.engine.types.results import Term
 from longsearch.tui.text.display import bar, below_home, clip, shorten_middle, shown
-from longsearch.tui.text.highlight import NO_WORDS, Highlighter, Span, runs, word_pattern
+from longsearch.tui.text.highlight import NO_WORDS, Highlighter, MarksOf, Span, runs, word_pattern
 from longsearch.tui.text.result_content import snippet
+from longsearch.tui.widgets.preview import as_marked
 from longsearch.tui.widgets.relevance_strip import strip_rows
 
 VALVE = Highlighter([Term("valve")])
@@ -185,6 +189,22 @@ def test_only_the_current_passages_excerpt_is_lit() -> None:
         lit = [piece for piece in runs("x" * 30, 0, 30, spans, current, NO_WORDS) if piece.is_excerpt]
         assert [(piece.start, piece.stop, piece.passage) for piece in lit] == [(*excerpt, current)]
     assert not any(piece.is_excerpt for piece in runs("x" * 30, 0, 30, spans, -1, NO_WORDS))
+
+
+def test_each_character_has_the_mark_that_begins_last_and_notes_on_no_words_have_none() -> None:
+    long, short, note = Mark("highlight", 2, 20), Mark("underline", 6, 8), Mark("note", 9, 9)
+    marks = MarksOf((long, short, note))
+    assert (marks.between(7, 9), marks.between(19, 30), marks.between(0, 2)) == ([long, short], [long], [])
+    pieces = runs("x" * 30, 5, 10, [], -1, NO_WORDS, marks=marks.between(5, 10))
+    assert [(piece.start, piece.stop, piece.mark) for piece in pieces] == [(5, 6, long), (6, 8, short), (8, 10, long)]
+
+
+def test_marks_look_as_they_do_on_paper() -> None:
+    ground = Style(color="#eeeeee", bgcolor="#101010")
+    assert as_marked(Mark("highlight", 0, 1, color="#ffd400"), ground).bgcolor == RichColor.parse("#63540a")
+    assert as_marked(Mark("strikeout", 0, 1, color="#ff0000"), ground).strike
+    assert as_marked(Mark("underline", 0, 1, color="#0000ff"), ground) == Style(underline=True, color="#0000ff")
+    assert as_marked(Mark("comment", 0, 1), ground) == Style(underline=True)
 
 
 def test_the_strip_shows_where_the_passages_are() -> None:

@@ -7,12 +7,14 @@ characters counts that the query and the text share.
 
 import re
 import sys
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 
 from longsearch.engine.languages.spelling import other_spelling
+from longsearch.engine.types.documents import Mark
 from longsearch.engine.types.results import Term
 
 _WORD = re.compile(r"\w+")
@@ -178,6 +180,22 @@ class Run:
     """Whether it belongs to the excerpt of the current passage."""
     is_found: bool = False
     """Whether it belongs to a place that the reader searches for."""
+    mark: Mark | None = None
+    """What a person marked it with; of several marks the one that begins last."""
+
+
+class MarksOf:
+    """Finds the marks of a document's text that touch a line."""
+
+    def __init__(self, marks: Sequence[Mark]) -> None:
+        self._marks = [mark for mark in marks if mark.stop > mark.start]
+        self._longest = max((mark.stop - mark.start for mark in self._marks), default=0)
+
+    def between(self, start: int, stop: int) -> list[Mark]:
+        """Return the marks of any character from `start` to `stop`, in order."""
+        first = bisect_left(self._marks, start - self._longest, key=lambda mark: mark.start)
+        last = bisect_left(self._marks, stop, key=lambda mark: mark.start)
+        return [mark for mark in self._marks[first:last] if mark.stop > start]
 
 
 def runs(
@@ -188,16 +206,18 @@ def runs(
     current: int,
     words: Highlighter,
     places: Sequence[tuple[int, int]] = (),
+    marks: Sequence[Mark] = (),
 ) -> list[Run]:
     """Split `text` from `start` to `stop` into runs, in order and without gaps. The current span lies on top.
 
-    `places`: (start, stop) of what the reader searches for.
+    `places`: (start, stop) of what the reader searches for. `marks`: those that touch the text.
     """
     excerpt = (spans[current].excerpt if 0 <= current < len(spans) else None) or (start, start)
     word_places = words.places(text, start, stop)
     touching = [index for index, span in enumerate(spans) if span.start < stop and span.stop > start]
     edges = {start, stop}
-    for low, high in [*word_places, *places, excerpt, *((spans[index].start, spans[index].stop) for index in touching)]:
+    lit = [*(spans[index] for index in touching), *marks]
+    for low, high in [*word_places, *places, excerpt, *((one.start, one.stop) for one in lit)]:
         edges.update((min(max(low, start), stop), max(min(high, stop), start)))
     ordered = sorted(edges)
     return [
@@ -205,6 +225,7 @@ def runs(
             low, high, _on_top(spans, touching, current, low),
             is_word=any(first <= low < last for first, last in word_places), is_excerpt=excerpt[0] <= low < excerpt[1],
             is_found=any(first <= low < last for first, last in places),
+            mark=next((mark for mark in reversed(marks) if mark.start <= low < mark.stop), None),
         )
         for low, high in pairwise(ordered)
     ]  # fmt: skip

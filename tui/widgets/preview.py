@@ -12,18 +12,19 @@ from rich.segment import Segment
 from rich.style import Style
 from textual import work
 from textual.binding import BindingType
+from textual.color import Color
 from textual.geometry import Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from longsearch.engine.types.documents import DocumentText
+from longsearch.engine.types.documents import DocumentText, Mark
 from longsearch.tui.backend.latest_only import LatestOnly
 from longsearch.tui.bindings import TEXT_MOVES
 from longsearch.tui.painting import PaintsLines
 from longsearch.tui.text.display import shown
 from longsearch.tui.text.finding import Finding
-from longsearch.tui.text.highlight import NO_WORDS, Highlighter, Run, Span, runs
+from longsearch.tui.text.highlight import NO_WORDS, Highlighter, MarksOf, Run, Span, runs
 from longsearch.tui.text.place import Place, find_place
 from longsearch.tui.text.text_layout import MAX_LINE_CHARACTERS, TextLayout, wrap, wrap_near
 
@@ -31,6 +32,8 @@ WRAP_ASIDE = 200_000
 """Characters; a shorter text is wrapped in less than 15 ms, at once and without a flicker."""
 MAX_TEXT_WIDTH = 100
 """Cells; longer lines are hard to read."""
+_MARK_SHARE = 0.35
+"""How much of a highlight's colour lies over the ground: the words stay as legible as beside it."""
 NO_DOCUMENT = DocumentText(text="", page_starts=(), title="")
 
 
@@ -60,6 +63,7 @@ class Preview(PaintsLines, ScrollView):
         self.current = -1
         """Index of the current passage among the spans; -1: none."""
         self._words: Highlighter = NO_WORDS
+        self._marks = MarksOf(())
         self.finding: Finding | None = None
         """The letters that the reader searches for in this text; set by `search` and `show`."""
         self.reading_at = 0
@@ -83,6 +87,7 @@ class Preview(PaintsLines, ScrollView):
             current = next((span for span in spans if (span.start, span.stop) == (old.start, old.stop)), current)
         if document is not self.document:
             self.finding = None
+            self._marks = MarksOf(document.marks)
         self.document, self._words = document, words
         self.spans = tuple(sorted(spans, key=lambda span: span.start))
         self.current = self.spans.index(current) if current else -1
@@ -191,7 +196,9 @@ class Preview(PaintsLines, ScrollView):
         if stop > start and layout.text[stop - 1] in " \n\t":
             stop -= 1  # this character may stand beyond the width
         places = self.finding.between(start, stop) if self.finding else ()
-        pieces = runs(layout.text, start, stop, self.spans, self.current, self._words, places)
+        pieces = runs(
+            layout.text, start, stop, self.spans, self.current, self._words, places, self._marks.between(start, stop)
+        )
         segments = self._margin_segments(start, stop, pieces, style)
         segments += [
             Segment(shown(layout.text[piece.start : piece.stop]), self._style(piece, style)) for piece in pieces
@@ -216,6 +223,8 @@ class Preview(PaintsLines, ScrollView):
     def _style(self, run: Run, style: Style) -> Style:
         """Tint the sentence that answers, and nothing else of its passage: a bar in the margin marks that."""
         part = self.get_component_rich_style
+        if run.mark is not None:
+            style += as_marked(run.mark, style)
         if run.passage is not None:
             style += Style(color=part("preview--lit").color)
         if run.is_excerpt:
@@ -224,3 +233,14 @@ class Preview(PaintsLines, ScrollView):
             word = part("preview--word")
             style += Style(bold=word.bold, underline=word.underline)
         return style + part("preview--found") if run.is_found else style
+
+
+def as_marked(mark: Mark, ground: Style) -> Style:
+    """Return how marked words look: lit in the colour of the mark, underlined in it, or struck through."""
+    color = Color.parse(mark.color) if mark.color else None
+    if mark.kind == "strikeout":
+        return Style(strike=True)
+    if mark.kind == "highlight" and color and ground.bgcolor:
+        blended = Color.from_rich_color(ground.bgcolor).blend(color, _MARK_SHARE)
+        return Style(bgcolor=blended.rich_color)
+    return Style(underline=True, color=color.rich_color if color and mark.kind == "underline" else None)
