@@ -6,17 +6,21 @@ file of that format arrives. It does not decide about time limits, retries or fa
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
 from longsearch.engine.errors import ExtractionError
+from longsearch.indexer.extract import tools
 from longsearch.indexer.extract.dispatch import read_text
 from longsearch.indexer.extract.formats import HOLDS_FILES, Format
+from longsearch.indexer.extract.sources import Source
+from longsearch.indexer.extract.wire import handing, jail
 from longsearch.indexer.extract.wire.limits import DOCUMENT_TIMEOUT_S, MAILBOX_TIMES, OCR_DOCUMENT_TIMEOUT_S
 from longsearch.indexer.extract.wire.network import leave_network
 from longsearch.indexer.extract.wire.protocol import (
     HEADER,
+    AnyRequest,
     Described,
     Ended,
     Failed,
@@ -31,14 +35,15 @@ from longsearch.indexer.extract.wire.sandbox import end_if_stuck, limit_this_pro
 
 _Asked = TypeVar("_Asked")
 
-_IMPORT_ROOT = str(Path(sys.modules[__name__.partition(".")[0]].__path__[0]).absolute().parent)
+IMPORT_ROOT = str(Path(sys.modules[__name__.partition(".")[0]].__path__[0]).absolute().parent)
 """The folder that holds our top-level package."""
+_is_free = True  # until the first file that no command of the person reads
 _PROGRAM = (
     "import sys; from importlib import import_module; sys.path.append(sys.argv[1]); import_module(sys.argv[2]).main()"
 )
 # The child starts in "/", so `-m` would not find a package that only the parent's sys.path leads to. -P and appending
 # the path keep the standard library first: neither the current folder nor ours can replace one of its modules.
-COMMAND = (sys.executable, "-P", "-c", _PROGRAM, _IMPORT_ROOT, __name__)
+COMMAND = (sys.executable, "-P", "-c", _PROGRAM, IMPORT_ROOT, __name__)
 """The command that starts this process."""
 OUT_OF_MEMORY_STATUS = 77
 """Exit status after a MemoryError: the address space is fragmented by then, so a new process must take over."""
@@ -46,7 +51,7 @@ OUT_OF_MEMORY_STATUS = 77
 
 def main() -> None:
     """Serve requests until standard input ends."""
-    serve(limit_this_process, decode_request, _timeout_s, _answer_offline)
+    serve(limit_this_process, decode_request, _timeout_s, _answer_jailed)
 
 
 def serve(
@@ -91,10 +96,32 @@ def take_over_standard_streams() -> tuple[BinaryIO, BinaryIO]:
     return requests, answers
 
 
-def _answer_offline(request: Request) -> Iterator[Message]:
-    if request.format != Format.ADAPTED:  # the commands that a person names may ask a server
+def _answer_jailed(request: Request) -> Iterator[Message]:
+    global _is_free
+    if _is_free and request.format != Format.ADAPTED:  # the commands that a person names may ask a server
+        _is_free = False
         leave_network()
+        if request.is_handed:
+            enter_jail(request.ocr_cache)
+        elif _channel():  # a program opens the file by its path
+            enter_jail(request.path, writable=[str(tools.make_folder())])
     return answer(request)
+
+
+def enter_jail(*readable: str, writable: Sequence[str] = ()) -> None:
+    """Give up the right to open files, if the parent hands over those that are read."""
+    if _channel():
+        jail.enter(IMPORT_ROOT, readable, writable)
+
+
+def _channel() -> int:
+    """Return the descriptor by which the parent hands files over; 0 if it does not, because the kernel has no jail."""
+    return int(sys.argv[3]) if len(sys.argv) > 3 else 0
+
+
+def source_of(request: AnyRequest) -> Source:
+    """Return the file to read: the open one that the parent has handed over, or its path."""
+    return handing.take(request.path, _channel()) if request.is_handed else Path(request.path)
 
 
 def answer(request: Request) -> Iterator[Message]:
@@ -110,11 +137,11 @@ def with_end(messages: Iterator[Message]) -> Iterator[Message]:
     except ExtractionError as error:
         yield Failed(error.message, error.hint)
     except OSError as error:
-        yield Failed(f"cannot be opened: {error.strerror or error}", "check that it is there and that you may read it")
+        yield Failed(f"cannot be opened: {error.strerror or error}", handing.HINT)
 
 
 def _read(request: Request) -> Iterator[Message]:
-    path, file_format = Path(request.path), Format(request.format)
+    path, file_format = source_of(request), Format(request.format)
     if file_format is Format.PDF or file_format in HOLDS_FILES:  # the others do without this module, which loads much
         from longsearch.indexer.extract.readers import attachments
 

@@ -4,6 +4,7 @@ This module knows the messages, and no file. `engine.platforms` knows the differ
 """
 
 import signal
+import socket
 import subprocess
 import time
 import weakref
@@ -15,7 +16,7 @@ from longsearch.engine.platforms.pipes import PipeReader, reader_of
 from longsearch.engine.platforms.processes import Group, group_of, outliving
 from longsearch.indexer.extract.child import OUT_OF_MEMORY_STATUS
 from longsearch.indexer.extract.tools import remove_folder_of
-from longsearch.indexer.extract.wire import protocol
+from longsearch.indexer.extract.wire import handing, jail, protocol
 from longsearch.indexer.extract.wire.limits import MEMORY_BYTES, START_TIMEOUT_S
 from longsearch.indexer.extract.wire.protocol import AnyRequest, Ended, Failed, Message, Started
 
@@ -32,14 +33,18 @@ class ChildProcess:
     """One child process, apart from this one's terminal. It is killed when nothing refers to this object any more."""
 
     def __init__(self, command: Sequence[str]) -> None:
+        self._files, theirs = socket.socketpair() if jail.version() else (None, None)
         self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and program
-            command,
+            (*command, *([str(theirs.fileno())] if theirs else [])),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             cwd="/",
+            pass_fds=[theirs.fileno()] if theirs else [],
             **outliving(),
         )
+        if theirs:
+            theirs.close()
         self._group = group_of(self._process, MEMORY_BYTES)
         assert self._process.stdin is not None and self._process.stdout is not None  # noqa: S101 - both are PIPE
         self._requests, self._answers = self._process.stdin, self._process.stdout
@@ -47,7 +52,7 @@ class ChildProcess:
         self._received = bytearray()
         self.pid = self._process.pid
         # A forgotten child would wait for requests as long as this process lives.
-        self._end = weakref.finalize(self, _end, self._process, self._group, self._reader)
+        self._end = weakref.finalize(self, _end, self._process, self._group, self._reader, self._files)
 
     @property
     def is_alive(self) -> bool:
@@ -80,6 +85,8 @@ class ChildProcess:
 
     def _ask(self, request: AnyRequest) -> None:
         try:
+            if request.is_handed and self._files is not None:
+                handing.hand_over(request.path, self._files)
             self._requests.write(protocol.encode(request))
             self._requests.flush()
         except OSError as error:
@@ -128,12 +135,14 @@ class ChildProcess:
         self._end()
 
 
-def _end(process: "subprocess.Popen[bytes]", group: Group, reader: PipeReader) -> None:
+def _end(process: "subprocess.Popen[bytes]", group: Group, reader: PipeReader, files: socket.socket | None) -> None:
     group.kill()
     process.wait()
     remove_folder_of(process.pid)
     group.close()
     reader.close()
+    if files is not None:
+        files.close()
     for pipe in (process.stdin, process.stdout):
         assert pipe is not None  # noqa: S101 - both are PIPE
         with suppress(OSError):  # the rest of a request cannot be sent any more

@@ -7,6 +7,7 @@ not know the index: the caller stores the text, or the error that explains why t
 import math
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
@@ -16,6 +17,8 @@ from longsearch.indexer.extract.child import COMMAND
 from longsearch.indexer.extract.child_process import ChildGoneError, ChildProcess, ChildTimedOutError
 from longsearch.indexer.extract.formats import Format, adapter_of, attempts, checked_format
 from longsearch.indexer.extract.pdf.recognition import Recognition, calls_tesseract, on_wire
+from longsearch.indexer.extract.tools import opens_path
+from longsearch.indexer.extract.wire import jail
 from longsearch.indexer.extract.wire.limits import (
     DOCUMENT_TIMEOUT_S,
     HTML_S_PER_MB,
@@ -52,7 +55,7 @@ class ExtractorProcess:
         """Seconds that a file may take; with OCR, a PDF may take `OCR_DOCUMENT_TIMEOUT_S`."""
         self._stopped = False
         self._child: ChildProcess | None = None
-        self._is_offline = False  # whether the child has given up the network
+        self._allowed: str | None = None  # the one file that the child may open by its path, "" for none; None: any
         self._n_files = 0
 
     def __enter__(self) -> Self:
@@ -93,6 +96,7 @@ class ExtractorProcess:
         parts, pdfium = PdfParts(ocr=ocr), True
         while not parts.complete:
             request = Request(str(path), Format.PDF, parts.next_page, pdfium, *on_wire(ocr), head_only)
+            request = replace(request, is_handed=jail.version() > 0)
             try:
                 self._converse(request, self.page_timeout_s, deadline, parts.take)
                 break
@@ -121,7 +125,8 @@ class ExtractorProcess:
         for number, tried in enumerate(formats):
             received: list[Message] = []
             alone = number > 0 and tried is file_format
-            request = Request(str(path), tried, command=adapter_of(path.name), alone=alone)
+            is_handed = jail.version() > 0 and not opens_path(tried, path.name)
+            request = Request(str(path), tried, command=adapter_of(path.name), alone=alone, is_handed=is_handed)
             try:
                 self._converse(request, min(share_s, _time_for(path, tried)), deadline, received.append)
             except ChildGoneError as gone:
@@ -134,11 +139,12 @@ class ExtractorProcess:
 
     def _converse(self, request: Request, timeout_s: float, deadline: float, take: Callable[[Message], None]) -> None:
         """Do `ChildProcess.converse` with a living child. Raises `ExtractionError` after `stop`."""
-        needs_network = request.format == Format.ADAPTED
-        if self._child is None or not self._child.is_alive or (needs_network and self._is_offline):
+        by_path = request.path if jail.version() and not request.is_handed else ""
+        allowed = None if request.format == Format.ADAPTED else by_path
+        if self._child is None or not self._child.is_alive or self._allowed not in (None, allowed):
             self._drop_child()
-            self._child, self._is_offline = ChildProcess(COMMAND), False
-        self._is_offline = self._is_offline or not needs_network
+            self._child = ChildProcess(COMMAND)
+        self._allowed = allowed
         if self._stopped:  # checked after the child is set: either `stop` kills that child, or this line sees the flag
             raise ExtractionError("reading was stopped", "it resumes at the next start")
         self._child.converse(request, timeout_s, deadline, take)

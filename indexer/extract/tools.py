@@ -15,19 +15,47 @@ from pathlib import Path
 from longsearch.engine.errors import ExtractionError
 from longsearch.engine.platforms.pipes import reader_of
 from longsearch.indexer.extract.clean import one_line
+from longsearch.indexer.extract.formats import Format
 from longsearch.indexer.extract.wire.limits import MAX_TEXT_FILE_BYTES
 from longsearch.indexer.extract.wire.sandbox import widen_limits
 
 PATH, FOLDER = "{path}", "{folder}"
 """Words of a command that stand for the file's path and for the folder in which the program may write."""
+OFFICE = ("soffice", "libreoffice")
+PROGRAMS = {
+    Format.OLD_OFFICE: OFFICE,
+    Format.SHEETS: OFFICE,
+    Format.DJVU: ("djvutxt",),
+    Format.MOBI: ("mobitool", "ebook-convert"),
+}
+"""The programs of each format that is not read by a library."""
+_OF_HOME = ("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR")
+"""Where a program keeps things of its own: LibreOffice ends if it may not write there."""
 _MAX_ERROR_BYTES = 4_000
+_made: list[Path] = []
+"""The folder that was made before this process lost the right to make one, until a program has had it."""
 _MAX_REASON_CHARACTERS = 120
+
+
+def opens_path(file_format: Format, name: str) -> bool:
+    """Return whether a program opens files of this format by their path, and is there."""
+    if file_format is Format.SHEETS and not name.lower().endswith(".xls"):
+        return False
+    return file_format is Format.ADAPTED or any(map(shutil.which, PROGRAMS.get(file_format, ())))
 
 
 def folder_of(pid: int) -> Path:
     """Return the folder in which programs of the child with this id may write. The parent removes it after a kill."""
     # not tempfile.gettempdir(), which tries to write a file; Windows has TEMP
     return Path(os.environ.get("TMPDIR") or os.environ.get("TEMP") or "/tmp") / f"longsearch-child-{pid}"  # noqa: S108
+
+
+def make_folder() -> Path:
+    """Make the folder for the next program now. Raises OSError if something is in its place."""
+    folder = folder_of(os.getpid())
+    folder.mkdir(mode=0o700)
+    _made.append(folder)
+    return folder
 
 
 def remove_folder_of(pid: int) -> None:
@@ -46,18 +74,20 @@ def text_from(command: Sequence[str], path: str, result: str = "") -> bytes:
     if program is None:
         raise ExtractionError(f"needs {command[0]}, which is not installed", "install it, then: index --retry-failed")
     words = [program, *command[1:], *(() if any(PATH in word for word in command) else (PATH,))]
-    folder = folder_of(os.getpid())
-    folder.mkdir(mode=0o700)
+    if not (is_jailed := bool(_made)):
+        make_folder()
+    folder = _made.pop()
     try:
-        printed = _run([word.replace(PATH, path).replace(FOLDER, str(folder)) for word in words], folder)
+        printed = _run([word.replace(PATH, path).replace(FOLDER, str(folder)) for word in words], folder, is_jailed)
         return _largest(folder, result) if result else printed
     finally:
         remove_folder_of(os.getpid())
 
 
-def _run(words: Sequence[str], folder: Path) -> bytes:
+def _run(words: Sequence[str], folder: Path, is_jailed: bool) -> bytes:
     name = Path(words[0]).name
-    environment = {**os.environ, "TMPDIR": str(folder), "LC_ALL": "C.UTF-8", "CALIBRE_CONFIG_DIRECTORY": str(folder)}
+    places = ("TMPDIR", "CALIBRE_CONFIG_DIRECTORY", *(_OF_HOME if is_jailed else ()))
+    environment = {**os.environ, "LC_ALL": "C.UTF-8", **dict.fromkeys(places, str(folder))}
     try:
         process = subprocess.Popen(  # noqa: S603 - a list, no shell; the path is absolute, so it is never an option
             words,

@@ -4,12 +4,12 @@ No XML entity is expanded, and every failure means no metadata.
 """
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from selectolax.lexbor import LexborHTMLParser
 
 from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.readers.xml_text import parse_xml
+from longsearch.indexer.extract.sources import Source
 from longsearch.indexer.extract.wire.values import RawMetadata, RawValue, limited
 
 _XMP = "XMP"
@@ -35,7 +35,7 @@ _MAX_XMP_BYTES = 1_000_000
 """Size of an XMP packet; those with a history of edits or a thumbnail have some hundred kilobytes."""
 
 
-def read_xmp(path: Path) -> RawMetadata:
+def read_xmp(path: Source) -> RawMetadata:
     """Return what the PDF's XMP and its catalogue say; () if there is none or it cannot be read."""
     if path.stat().st_size > _MAX_FILE_BYTES:
         return ()
@@ -50,7 +50,7 @@ def read_xmp(path: Path) -> RawMetadata:
         return ()
 
 
-def _values(path: Path) -> Iterator[RawValue]:
+def _values(path: Source) -> Iterator[RawValue]:
     import pypdf  # 0.2 s, and half of all papers need it for nothing
 
     with path.open("rb") as file:

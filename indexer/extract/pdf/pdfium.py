@@ -29,7 +29,7 @@ from longsearch.indexer.extract.pdf.places import place_of_line
 from longsearch.indexer.extract.pdf.quality import ReadPage, garbage_share
 from longsearch.indexer.extract.pdf.repair import has_tex_ligatures, with_tex_ligatures
 from longsearch.indexer.extract.pdf.rows import arranged
-from longsearch.indexer.extract.sources import Source, path_or_bytes
+from longsearch.indexer.extract.sources import Source, for_library
 from longsearch.indexer.extract.wire.limits import (
     MAX_ATTACHMENTS,
     MAX_HEADINGS,
@@ -54,7 +54,7 @@ class PdfiumDocument:
 
     def __init__(self, path: Source) -> None:
         try:
-            self._document = pdfium.PdfDocument(path_or_bytes(path))
+            self._document = pdfium.PdfDocument(for_library(path))
         except pdfium.PdfiumError as error:
             # The error code may stem from the file before, so pypdf decides whether a password is missing.
             raise PdfiumFailedError(str(error)) from error

@@ -16,7 +16,7 @@ from longsearch.indexer.extract.pdf.layout import Line, with_separators
 from longsearch.indexer.extract.pdf.pages import line_of_page
 from longsearch.indexer.extract.pdf.quality import PasswordNeededError, ReadPage, garbage_share
 from longsearch.indexer.extract.pdf.repair import has_tex_ligatures, with_glyph_numbers, with_tex_ligatures
-from longsearch.indexer.extract.sources import Source, path_or_bytes
+from longsearch.indexer.extract.sources import Source, for_library
 from longsearch.indexer.extract.wire.limits import MAX_HEADINGS, MAX_PAGES, MAX_TITLE_CHARACTERS
 from longsearch.indexer.extract.wire.values import limited
 
@@ -29,7 +29,7 @@ class PypdfDocument:
 
     def __init__(self, path: Source) -> None:
         try:
-            data = path_or_bytes(path)
+            data = for_library(path)
             self._reader = pypdf.PdfReader(io.BytesIO(data) if isinstance(data, bytes) else data)
             if self._reader.is_encrypted and not self._reader.decrypt(""):
                 raise PasswordNeededError

@@ -67,7 +67,12 @@ class Recognition:
 
 def on_wire(ocr: Recognition | None) -> tuple[str | None, str, bool]:
     """Return the languages, the cache and whether only that counts, as a `Request` has them."""
-    return (ocr.languages, ocr.cache, ocr.known_only) if ocr is not None else (None, "", False)
+    if ocr is None:
+        return None, "", False
+    if ocr.cache and not ocr.known_only:
+        with suppress(OSError):  # the child may open what was there when it began
+            Path(ocr.cache).touch(mode=0o600)
+    return ocr.languages, ocr.cache, ocr.known_only
 
 
 def calls_tesseract(ocr: Recognition | None) -> bool:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 
 from longsearch.indexer.extract.child import COMMAND as COMMAND_OF_READER
-from longsearch.indexer.extract.child import serve, with_end
+from longsearch.indexer.extract.child import enter_jail, serve, source_of, with_end
 from longsearch.indexer.extract.wire.limits import PAGE_TIMEOUT_S
 from longsearch.indexer.extract.wire.network import leave_network
 from longsearch.indexer.extract.wire.protocol import DrawRequest, Message, Started, decode_draw_request
@@ -21,6 +21,7 @@ def main() -> None:
     """Serve requests until standard input ends."""
     os.environ["OPENBLAS_NUM_THREADS"] = "1"  # each thread would take 32 MB of the address space
     leave_network()
+    enter_jail()
     serve(limit_resources, decode_draw_request, lambda _: PAGE_TIMEOUT_S, answer)
 
 
@@ -33,4 +34,4 @@ def _drawn(request: DrawRequest) -> Iterator[Message]:
     from longsearch.indexer.extract.printed.drawing import draw
 
     yield Started()
-    yield draw(request)
+    yield draw(source_of(request), request)

@@ -4,7 +4,6 @@ import base64
 import zlib
 from collections.abc import Sequence
 from ctypes import c_double
-from pathlib import Path
 from typing import Any
 
 import pypdfium2 as pdfium
@@ -13,6 +12,7 @@ import pypdfium2.raw as pdfium_c
 from longsearch.engine.errors import ExtractionError
 from longsearch.engine.page_image import Box, Highlight, TextToHighlight
 from longsearch.indexer.extract.printed.letters import find_texts
+from longsearch.indexer.extract.sources import Source, for_library
 from longsearch.indexer.extract.wire.limits import MAX_BOXES, MAX_PIXELS
 from longsearch.indexer.extract.wire.protocol import Drawn, DrawRequest
 
@@ -22,10 +22,10 @@ _ABOVE = 0.15
 """How far a box reaches beyond its line above and below, as a share of the line's height."""
 
 
-def draw(request: DrawRequest) -> Drawn:
+def draw(file: Source, request: DrawRequest) -> Drawn:
     """Return the picture of a page. Raises `ExtractionError`."""
     try:
-        document = pdfium.PdfDocument(Path(request.path))
+        document = pdfium.PdfDocument(for_library(file))
         document.init_forms()  # without this, filled-in forms are drawn empty
         n_pages = len(document)
         if not 1 <= request.page <= n_pages:

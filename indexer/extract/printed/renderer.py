@@ -13,6 +13,7 @@ from longsearch.engine.page_image import HighlightBoxes, PageImage, PageQuestion
 from longsearch.indexer.extract.child_process import ChildGoneError, ChildProcess, ChildTimedOutError
 from longsearch.indexer.extract.formats import Format, checked_format
 from longsearch.indexer.extract.printed.child import COMMAND
+from longsearch.indexer.extract.wire import jail
 from longsearch.indexer.extract.wire.limits import MAX_PIXELS, PAGE_TIMEOUT_S
 from longsearch.indexer.extract.wire.protocol import Drawn, DrawRequest, Message
 
@@ -40,7 +41,7 @@ class PageRenderer:
         if checked_format(path) is not Format.PDF:
             raise ExtractionError("only a PDF has pages as they are printed", "here is its text")
         texts = tuple((highlight.text, highlight.share, int(highlight.kind)) for highlight in question.highlights)
-        request = DrawRequest(str(path), question.page, question.width, question.height, texts)
+        request = DrawRequest(str(path), question.page, question.width, question.height, texts, jail.version() > 0)
         with self._turn:
             received = self._converse(request)
         return _image(received, question)

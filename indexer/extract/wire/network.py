@@ -19,7 +19,7 @@ _LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
 _NUMBER, _ARCHITECTURE, _FAMILY = 0, 4, 16  # places in what the filter is given
 _ALLOW, _REFUSE = 0x7FFF0000, 0x00050000 | errno.EACCES
 _X32 = 0x40000000
-_NO_NEW_PRIVILEGES, _SET_SECCOMP, _FILTER = 38, 22, 2
+NO_NEW_PRIVILEGES, _SET_SECCOMP, _FILTER = 38, 22, 2
 
 
 @cache
@@ -32,7 +32,7 @@ def leave_network() -> bool:
     instructions = ctypes.create_string_buffer(code, len(code))
     given = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(code) // 8, ctypes.addressof(instructions)))
     prctl = ctypes.CDLL(None, use_errno=True).prctl
-    if prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0) != 0:
+    if prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0) != 0:
         return False
     return int(prctl(_SET_SECCOMP, _FILTER, ctypes.byref(given), 0, 0)) == 0
 

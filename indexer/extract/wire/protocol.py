@@ -60,6 +60,8 @@ class Request:
     """The command that reads the file, if its format is `ADAPTED`."""
     alone: bool = False
     """Whether the files inside it are only named, because one of them ended a child."""
+    is_handed: bool = False
+    """Whether the child gets the file open (see `handing`); else it opens the path itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +180,8 @@ class DrawRequest:
     height: int | None
     texts: tuple[tuple[str, float, int], ...]
     """(text, share, light) of each text to be found."""
+    is_handed: bool = False
+    """As in `Request`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Limit the resources that the child may use. It can read every file that we can; `network` takes the network away."""
+"""Limit the resources that the child may use. `jail` takes files away, `network` the network."""
 
 import signal
 from contextlib import suppress

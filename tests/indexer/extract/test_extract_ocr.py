@@ -19,6 +19,7 @@ from longsearch.indexer.extract.pdf.ocr import require_tool
 from longsearch.indexer.extract.pdf.recognition import Recognition, known_lines
 from longsearch.indexer.extract.pool import ExtractorPool
 from longsearch.indexer.extract.reader import Extraction, ExtractorProcess
+from longsearch.indexer.extract.wire import jail
 from tests.indexer.pdf_writing import lines_of, pdf, write_pdf
 
 TEXT_PAGE = lines_of("The page with text has words\nof its own")
@@ -30,7 +31,11 @@ Install = Callable[[str], Path]
 
 @pytest.fixture
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
-    """Make a script called `tesseract` the only program on the PATH. Its Python `body` finds the image in `picture`."""
+    """Make a script called `tesseract` the only program on the PATH. Its Python `body` finds the image in `picture`.
+
+    There is no jail, in which a script could not note its calls; test_extract_jail has OCR in it.
+    """
+    monkeypatch.setattr(jail, "version", lambda: 0)
 
     def install(body: str) -> Path:
         folder = tmp_path / "bin"

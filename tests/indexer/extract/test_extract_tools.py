@@ -144,11 +144,10 @@ def test_djvu_and_mobi_say_which_program_they_need(extract: Extract, programs: P
 def test_a_mobi_is_read_through_the_epub_that_a_program_makes_of_it(
     extract: Extract, programs: Programs, tmp_path: Path
 ) -> None:
-    (tmp_path / "made.epub").write_bytes(
-        zipped(epub_parts({"a.xhtml": "<h1>One</h1>words", "b.xhtml": "more"}, "Bees"))
-    )
-    copy = f'while IFS= read -r line; do :; done < "$1"; /bin/cp "{tmp_path}/made.epub" "$2"'
+    copy = 'while IFS= read -r line; do :; done < "$1"; /bin/cp "${0%/*}/made.epub" "$2"'
     programs({"ebook-convert": copy})
+    book = zipped(epub_parts({"a.xhtml": "<h1>One</h1>words", "b.xhtml": "more"}, "Bees"))
+    (tmp_path / "bin" / "made.epub").write_bytes(book)  # beside the program: it may read nothing of a person's
     found = extract(b"BOOKMOBI\n", "a.azw3")
     assert found.document.title == "Bees"
     assert page_text(found, 2) == "more"
@@ -204,7 +203,7 @@ def test_djvutxt_reads_the_text_layer_of_each_page(extract: Extract, tmp_path: P
         extract(b"no DjVu", "c.djvu")
 
 
-# Finds the folder and the file among the arguments of LibreOffice, and answers with a file that lies beside it.
+# Finds the folder and the file among the arguments of LibreOffice, and answers with a file that lies beside itself.
 SOFFICE = """while [ $# -gt 1 ]; do [ "$1" = --outdir ] && out=$2; [ "$1" = --convert-to ] && to=$2; shift; done
 IFS= read -r head < "$1"
 case "$head" in *broken*) echo "no filter" >&2; exit 1;; esac
@@ -213,10 +212,10 @@ OLE = b"\xd0\xcf\x11\xe0"
 
 
 def test_old_office_files_are_read_through_libreoffice(extract: Extract, programs: Programs, tmp_path: Path) -> None:
-    programs({"soffice": f'{SOFFICE}{shutil.which("cp")} "$1.$to" "$out/made.$to"'})
-    archive(tmp_path / "a.doc.docx", docx_parts(paragraph("Words of 1997.")))
+    programs({"soffice": f'{SOFFICE}{shutil.which("cp")} "${{0%/*}}/${{1##*/}}.$to" "$out/made.$to"'})
+    archive(tmp_path / "bin" / "a.doc.docx", docx_parts(paragraph("Words of 1997.")))
     assert extract(OLE + b"\n", "a.doc").document.text == "Words of 1997."
-    (tmp_path / "b.xls.xlsx").write_bytes(zipped(xlsx_parts({"A": [["shown"]]})))
+    (tmp_path / "bin" / "b.xls.xlsx").write_bytes(zipped(xlsx_parts({"A": [["shown"]]})))
     assert extract(OLE + b"\n", "b.xls").document.text == "A\nshown"
     with pytest.raises(ExtractionError, match="soffice cannot read it: no filter"):
         extract(OLE + b"broken\n", "c.ppt")

@@ -13,10 +13,9 @@ from longsearch.indexer.extract.readers import html
 from longsearch.indexer.extract.readers.office import rtf, slides
 from longsearch.indexer.extract.readers.office.word import document
 from longsearch.indexer.extract.sources import Held, Source
-from longsearch.indexer.extract.tools import FOLDER, PATH, text_from
+from longsearch.indexer.extract.tools import FOLDER, OFFICE, PATH, text_from
 from longsearch.indexer.extract.wire.protocol import FileText
 
-_PROGRAMS = ("soffice", "libreoffice")
 _NEWER = {
     ".doc": "docx", ".dot": "docx", ".ppt": "pptx", ".pps": "pptx", ".pot": "pptx", ".xls": "xlsx", ".xlt": "xlsx",
 }  # fmt: skip
@@ -43,12 +42,12 @@ def read(path: Source) -> FileText:
 
 def is_installed() -> bool:
     """Return whether LibreOffice is there."""
-    return any(map(shutil.which, _PROGRAMS))
+    return any(map(shutil.which, OFFICE))
 
 
 def converted(path: Source) -> Held:
     """Return the file in the newer format of its program. Raises `ExtractionError`."""
-    program = next(filter(shutil.which, _PROGRAMS), None)
+    program = next(filter(shutil.which, OFFICE), None)
     if program is None:
         raise ExtractionError("an office file from before 2007 needs LibreOffice, which is not installed", _HINT)
     if not isinstance(path, Path):  # an attachment in memory, because the child may write no file
