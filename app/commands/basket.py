@@ -26,6 +26,7 @@ _ACTIONS = {
     "remove": "remove passages from the basket",
     "clear": "remove all passages from the basket",
     "undo": "take the last change of the basket back",
+    "highlight": "write the passages as highlights into copies of their PDFs",
     "export": "print the passages as Markdown, CSV, CSL-JSON or BibTeX",
 }
 _SHOWN_CHARACTERS = 300
@@ -43,6 +44,11 @@ def add_options(parser: ArgumentParser) -> None:
     added["note"].add_argument("note", help="the note; an empty one removes it")
     added["remove"].add_argument("passage", nargs="+", help=passage)
     added["clear"].add_argument("-y", "--yes", action="store_true", help="do not ask")
+    highlight = added["highlight"]
+    highlight.add_argument("passage", nargs="*", help=f"{passage} (default: all)")
+    highlight.add_argument(
+        "-o", "--output", default=".", metavar="FOLDER", help="where to write NAME.marked.pdf (default: this folder)"
+    )
     export = added["export"]
     export.add_argument("passage", nargs="*", help=f"{passage} (default: all)")
     export.add_argument("--format", choices=FORMATS, help="default: by the ending of --output, else markdown")
@@ -62,6 +68,8 @@ def run(options: Namespace) -> int:
             return _clear(options.yes)
         case "undo":
             return _undo()
+        case "highlight":
+            return _highlight(options.passage, Path(options.output))
         case "export":
             return _export(options)
     return _list(options.json)
@@ -159,6 +167,19 @@ def _undo() -> int:
     undone = Basket().undo()
     print(f"taken back: {undone}" if undone else "there is nothing to take back")
     return 0 if undone else 1
+
+
+def _highlight(names: list[str], folder: Path) -> int:
+    from longsearch.app.evidence.highlighting import highlight
+    from longsearch.app.user_data.basket import Basket, chosen
+
+    passages = Basket().content().passages
+    copies, notes = highlight([chosen(passages, name) for name in names] or passages, folder)
+    for note in notes:
+        print(f"note: {printable(note)}", file=sys.stderr)
+    for copy, n_passages in copies:
+        print(f"{printable(str(copy))}: {counted(n_passages, 'passage')} highlighted")
+    return 0 if copies else 1
 
 
 def _export(options: Namespace) -> int:

@@ -56,7 +56,7 @@ def marks_of(index: Index, document_id: int, folder: Folder, path: str) -> Itera
 
 
 def _marked(index: Index) -> list[int]:
-    return metadata.with_words(index.db, "marked", metadata.as_words("yes")).tolist()
+    return list(map(int, metadata.with_words(index.db, "marked", metadata.as_words("yes"))))
 
 
 def words_of(mark: Mark, document: DocumentText) -> str:

@@ -1,18 +1,26 @@
 """`longsearch marks`, and the marks that agents see."""
 
 import json
+from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 
 import pytest
+from pypdf import PdfReader, PdfWriter
 
 from longsearch.app.agents.readable_folders import ReadableFolders
 from longsearch.app.agents.tools import Tools
 from longsearch.app.cli import main
+from longsearch.app.evidence.highlighting import highlight
 from longsearch.app.paths import index_path
+from longsearch.engine.citing.evidence import Evidence
+from longsearch.engine.errors import LongsearchError
 from longsearch.engine.store.records import FileStamp
 from longsearch.engine.store.store import Store
 from longsearch.engine.types.documents import DocumentText, Mark, Passage
 from longsearch.indexer.extract.marks import with_marks
+from longsearch.indexer.extract.reader import ExtractorProcess
+from tests.indexer.pdf_writing import lines_of, pdf
 
 TEXT = "The keel is oak.\nThe mast is ash, says the builder.\n\nThe sail is *linen*."
 MARKS = (
@@ -75,3 +83,35 @@ def test_agents_read_marks_behind_the_headings_part_by_part(folder: Path) -> Non
     rest = tools.outline("longsearch://documents/boats/boat.pdf", cursor=first["next_cursor"])
     kinds = [one["kind"] for one in (*first["marks"], *rest["marks"])]
     assert kinds == ["note", "highlight", "deletion"] and rest["next_cursor"] is None
+
+
+@pytest.mark.parametrize("turned", [0, 90])
+def test_the_basket_is_written_as_highlights_into_a_copy(home: Path, turned: int) -> None:
+    pages = [
+        lines_of("Owner of the boathouse\nHolder of the long con-"),
+        lines_of("tract for seven years\nKeel and mast"),
+    ]
+    writer = PdfWriter(clone_from=PdfReader(BytesIO(pdf(pages))))
+    for page in writer.pages:
+        page.rotate(turned)
+    writer.write(home / "a.pdf")
+    before = (home / "a.pdf").read_bytes()
+    root = home / "kept"
+    root.mkdir()
+    with Store.open(index_path(root), root=root) as store:
+        store.add_document(FileStamp("a.pdf", 1, 1, 1), b"1" * 32, DocumentText("x", (0,), "A"), [Passage(0, 1, 1)])
+    one = Evidence(
+        "the boathouse", str(root / "a.pdf"), "A", page=1, root=str(root), content=(b"1" * 32).hex(), note="ours"
+    )
+    (home / "a.pdf").rename(root / "a.pdf")
+    copies, notes = highlight(
+        [one, replace(one, quote="Keel and mast", page=2), replace(one, quote="nobody says")], home
+    )
+    assert copies == [(home / "a.marked.pdf", 2)] and len(notes) == 1
+    with ExtractorProcess() as process:
+        document = process.extract(home / "a.marked.pdf").document
+    said = [(document.text[mark.start : mark.stop], mark.note, mark.color) for mark in document.marks]
+    assert said == [("the boathouse", "ours", "#ffd400"), ("Keel and mast", "ours", "#ffd400")]
+    assert (root / "a.pdf").read_bytes() == before
+    with pytest.raises(LongsearchError, match="exists already"):
+        highlight([one], home)
