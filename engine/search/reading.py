@@ -31,6 +31,9 @@ _MOST_MISSED = 2
 name. At the same share of absent answers told, half as many answerable questions are lost."""
 _NAME = re.compile(r"(?<=[^\s.?!:] )[A-ZÀ-Þ]\w[\w’'-]*")
 _LEAST_OF_NAME = 4
+# The same of a document that the reader cannot read, by the nearness of its sentence's words and the passage's score.
+# Fitted on 526 questions in five other languages, and 249 times without the paragraph, by the multilingual model.
+_WEIGHT_OF_NEARNESS, _WEIGHT_UNREAD, _AT_ZERO_UNREAD = 2.51, 11.2, -5.56
 _N_READ = 5
 _LANGUAGES = ("en", "")
 """The languages of documents that the reader has learnt to read, and that of documents whose language is unclear."""
@@ -69,14 +72,19 @@ class Reader(Protocol):
 def read_answers(indexes: Sequence[Index], results: SearchResults, query: str, reader: Reader) -> SearchResults:
     """The same results, with the sentences of the five best passages chosen by the reader, each with its probability.
 
-    A passage in a language that the reader does not know stays as it was.
+    A passage in a language that the reader does not know keeps its sentence.
     """
-    found = [answer for answer in results.answers(_N_READ) if answer.hit.language in _LANGUAGES]
-    best = [answer for answer in found if not answer.passage.furniture] or found
+    five = results.answers(_N_READ)
+    found = [answer for answer in five if not answer.passage.furniture] or five
+    best = [answer for answer in found if answer.hit.language in _LANGUAGES]
     readings = reader.read(query, [(answer.passage.text, answer.hit.language) for answer in best])
     outlines, names = _outlines(indexes, best), names_in(query)
     is_nonsense = bool(results.n_with) and not any(n or reader.knows(word) for word, n in results.n_with.items())
-    read = {}
+    read = {
+        id(answer.passage): replace(answer.passage, probability=_probability_unread(answer.passage))
+        for answer in found
+        if answer.hit.language not in _LANGUAGES
+    }
     for answer, reading in zip(best, readings, strict=True):
         likely = 0.0 if is_nonsense else _probability(answer, reading, names)
         outline = outlines[answer.hit.root, answer.hit.document_id]
@@ -118,6 +126,11 @@ def _probability(answer: Answer, reading: Reading, names: Sequence[str]) -> floa
     return probability(reading.answers - min(n_missed, _MOST_MISSED), answer.passage.score, meaning)
 
 
+def _probability_unread(passage: PassageHit) -> float:
+    nearness = _WEIGHT_OF_NEARNESS * (passage.answer or 0.0)
+    return _sigmoid(nearness + _WEIGHT_UNREAD * passage.score + _AT_ZERO_UNREAD)
+
+
 def _passage(passage: PassageHit, reading: Reading, outline: Outline, likely: float) -> PassageHit:
     """The passage at the sentence that the reader chose, with its probability."""
     furniture = outline.furniture_in(passage.start, passage.stop)
@@ -136,4 +149,8 @@ def probability(answers: float, passage_score: float, meaning_alone: float | Non
     z = _SCALE * (answers + _WEIGHT_OF_PASSAGE * passage_score) + _AT_ZERO
     if meaning_alone is not None:
         z = _SCALE_ALONE * answers + _WEIGHT_OF_MEANING * meaning_alone + _AT_ZERO_ALONE
+    return _sigmoid(z)
+
+
+def _sigmoid(z: float) -> float:
     return 1 / (1 + math.exp(-min(max(z, -50.0), 50.0)))

@@ -124,13 +124,21 @@ def test_the_passage_of_the_best_sentence_stands_first(store: Store) -> None:
     assert found.answers_first().hits[0].passages == (better, first)
 
 
-def test_a_passage_in_a_language_that_the_reader_does_not_know_is_not_read(store: Store) -> None:
+def test_a_passage_in_a_language_that_the_reader_does_not_know_is_judged_by_nearness_and_keeps_its_sentence(
+    store: Store,
+) -> None:
     add(store, "bees.md", [BEES])
     found = read(store, 9.0)
     unread = tuple(replace(passage, probability=None) for passage in found.hits[0].passages)
     german = replace(found, hits=(replace(found.hits[0], language="de", passages=unread),))
-    with open_index(store.path) as index:
-        assert read_answers([index], german, "x", FakeReader(9.0)) == german
+    passage, by_nearness = german.hits[0].passages[0], {}
+    for nearness, score in ((0.3, 0.15), (0.7, 0.5)):
+        hit = replace(german.hits[0], passages=(replace(passage, answer=nearness, score=score),))
+        with open_index(store.path) as index:
+            judged = read_answers([index], replace(german, hits=(hit,)), "x", FakeReader(9.0))
+        assert judged.hits[0].passages[0].excerpt == passage.excerpt
+        by_nearness[nearness] = judged.verdict
+    assert by_nearness == {0.3: Verdict.NOTHING, 0.7: Verdict.LIKELY}
 
 
 def test_without_a_reading_there_is_no_verdict_but_nothing_found_is_nothing() -> None:
