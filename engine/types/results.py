@@ -18,8 +18,8 @@ FURNITURE_COSTS = 0.5
 """What a sentence loses that only points elsewhere. A line of contents may repeat the question, an answer seldom does:
 they have 1 and .64 in the handbook of a mill."""
 # The share of questions with an answer that are told "nothing" below a line, and of those whose paragraph was taken
-# out: below .1 .5 and 33 % over encyclopaedias, .8 and 41 % over eight other sets; below .14 .5 and 40, 2.4 and 50;
-# below .16 .9 and 44, 2.4 and 52. Of 240 paraphrased questions of a forum .8, 1.3 and 1.3 %.
+# out: below .1 .5 and 33 % over encyclopaedias, 1.0 and 41 % over eight other sets; below .14 .5 and 40, 2.0 and 50;
+# below .16 .9 and 44, 2.0 and 52. Of 240 paraphrased questions of a forum .8, 1.3 and 1.3 %.
 NOTHING_BELOW, LIKELY_FROM = 0.14, 0.5
 
 
