@@ -292,11 +292,17 @@ _V19 = """
 ALTER TABLE contents ADD COLUMN marks TEXT NOT NULL DEFAULT '[]';
 """
 
+_V20 = """
+-- Excerpts have two bits a coordinate (see `excerpts`). Those that have four get two piece by piece, later.
+INSERT INTO meta SELECT 'old_excerpts', 0 WHERE EXISTS (SELECT 1 FROM excerpt_vectors);
+"""
+
 MIGRATIONS: tuple[str, ...] = (
     *(_V1, _V2, _V3, _V4, _V5, _V6, _V7, _V8, _V9, _V10, _V11, _V12, _V13, _V14, _V15, _V16),
     _V17,
     _V18,
     _V19,
+    _V20,
 )
 """Append only: a script that has been released is never edited."""
 

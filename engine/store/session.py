@@ -14,7 +14,7 @@ from typing import Self
 import apsw
 
 from longsearch.engine.errors import StoreError
-from longsearch.engine.store import languages, reports, vectors
+from longsearch.engine.store import excerpts, languages, reports, vectors
 from longsearch.engine.store.connection import (
     CorruptIndexError,
     close_writer,
@@ -30,6 +30,7 @@ from longsearch.engine.store.vec0 import compaction, storage_chunks
 from longsearch.engine.types.progress import FileReport, IndexProgress
 
 _LOG_MAX_BYTES = 32 * 2**20  # under a reader the log grew to 462 MB in 10 s
+_EXCERPTS_OF = 2_000  # passages get two bits at once
 _LEAST_PAGES = 8_192  # a smaller index is not written anew for the room
 
 
@@ -134,7 +135,7 @@ class Session:
             model = vectors.model_in_use(db)
         if model is not None:
             self._compact(dim=model[1])
-            self._to_int8(dim=model[1])
+            self._make_smaller(dim=model[1])
         self._refresh_segments(is_idle=True)
         self._rewrite()
         with errors_explained(self.path):
@@ -156,14 +157,18 @@ class Session:
             with self.changing() as db:
                 compaction.empty(db, dim, chunk_id)
 
-    def _to_int8(self, dim: int) -> None:
-        """Make int8 of vectors in float32, a storage chunk in a transaction."""
+    def _make_smaller(self, dim: int) -> None:
+        """Give an index from before schema 19 smaller vectors: a storage chunk, or some excerpts, in a transaction."""
         for table in vectors.TABLES:
             with self.reading() as db:
                 of_float32 = storage_chunks.of_float32(db, table, dim)
             for chunk_id in of_float32:
                 with self.changing() as db:
                     storage_chunks.to_int8(db, table, dim, [chunk_id])
+        is_any = True
+        while is_any:
+            with self.changing() as db:
+                is_any = excerpts.make_smaller(db, dim, _EXCERPTS_OF)
 
     def _rewrite(self) -> None:
         """Write an index anew if a quarter is empty, or if its pages have no room for checksums: an older one."""
