@@ -35,13 +35,20 @@ class WordsBySegments:
 
     @classmethod
     def of(
-        cls, parts: Sequence[Part], n_terms: int, weights: tuple[float, ...], n_documents: int, *totals: int
+        cls,
+        parts: Sequence[Part],
+        n_terms: int,
+        weights: tuple[float, ...],
+        n_documents: int,
+        n_passages: int,
+        n_words: int,
     ) -> Self:
-        """`weights`: of each term, or (); `totals`: the passages and the words of the whole index."""
+        """`weights`: of each term, or (); the last three numbers are those of the whole index."""
         held = [[part.held[term] for part in parts] for term in range(n_terms)]
-        n_passages = tuple(sum(own.n_passages for own in term) for term in held)
-        n_holding = tuple(sum(own.n_documents for own in term) for term in held)
-        return cls(parts, WordStatistics(n_documents, *totals, n_passages, n_holding, weights))
+        n_passages_with = tuple(sum(own.n_passages for own in term) for term in held)
+        n_documents_with = tuple(sum(own.n_documents for own in term) for term in held)
+        figures = n_documents, n_passages, n_words, n_passages_with, n_documents_with, weights
+        return cls(parts, WordStatistics(*figures))
 
     def pooled_with(self, statistics: WordStatistics) -> Self:
         """See `QueryWords`."""

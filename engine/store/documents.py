@@ -236,8 +236,8 @@ def text(db: apsw.Connection, document_id: int) -> DocumentText:
     sql = "SELECT title, headings, page_starts, ocr_pages, page_labels, marks FROM contents WHERE id = ?"
     title, headings, *packed = _row(db, sql, document_id)
     starts, ocr_pages, labels, marks = (tuple(json.loads(part)) for part in packed)
-    known = {"ocr_pages": ocr_pages, "page_labels": labels, "marks": tuple(Mark(*mark) for mark in marks)}
-    return DocumentText(texts.whole(db, document_id), starts, title, _headings(headings), **known)
+    found = DocumentText(texts.whole(db, document_id), starts, title, _headings(headings))
+    return replace(found, ocr_pages=ocr_pages, page_labels=labels, marks=tuple(Mark(*mark) for mark in marks))
 
 
 def outline(db: apsw.Connection, document_id: int) -> Outline:

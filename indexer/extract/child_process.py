@@ -33,7 +33,8 @@ class ChildProcess:
     """One child process, apart from this one's terminal. It is killed when nothing refers to this object any more."""
 
     def __init__(self, command: Sequence[str]) -> None:
-        self._files, theirs = socket.socketpair() if jail.version() else (None, None)
+        ends: Sequence[socket.socket | None] = socket.socketpair() if jail.version() else (None, None)
+        self._files, theirs = ends
         self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and program
             (*command, *([str(theirs.fileno())] if theirs else [])),
             stdin=subprocess.PIPE,

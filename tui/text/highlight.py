@@ -216,7 +216,7 @@ def runs(
     word_places = words.places(text, start, stop)
     touching = [index for index, span in enumerate(spans) if span.start < stop and span.stop > start]
     edges = {start, stop}
-    lit = [*(spans[index] for index in touching), *marks]
+    lit: list[Span | Mark] = [*(spans[index] for index in touching), *marks]
     for low, high in [*word_places, *places, excerpt, *((one.start, one.stop) for one in lit)]:
         edges.update((min(max(low, start), stop), max(min(high, stop), start)))
     ordered = sorted(edges)
