@@ -23,7 +23,7 @@ from longsearch.indexer.drives import find_drives
 from longsearch.indexer.embedding import N_TOGETHER, Deepener, Embedder
 from longsearch.indexer.encoders import DocumentEncoder
 from longsearch.indexer.extract.reader import Result
-from longsearch.indexer.plan import Action, Forget, Move, Read, RootOffline, chosen, identity, plan
+from longsearch.indexer.plan import Action, Forget, Move, Read, RootOffline, as_read, chosen, identity, plan
 from longsearch.indexer.rate import Rate
 from longsearch.indexer.retries import retry_at
 from longsearch.indexer.sources.source import Folder, Source
@@ -71,6 +71,7 @@ class Pipeline:
         self._embedding = (store, encoder, self._tokens, should_stop, self._embedded)
         self._activity_at = 0.0
         self._catalogue: dict[str, KnownFile] = {}
+        self._listed_ns = 0
         if store.model_in_use() not in (None, (encoder.fingerprint, encoder.dim)):
             encoder.ensure_loaded()
         store.use_model(encoder.fingerprint, encoder.dim, encoder.excerpt_weight)
@@ -80,6 +81,7 @@ class Pipeline:
 
         `only`: the paths of the files to look at, relative to the root; None: all. The others stay as they are.
         """
+        self._listed_ns = time.time_ns()
         listing = self._source.listing()
         self._catalogue = self._store.catalogue()
         if listing.passed_over != self._store.passed_over():
@@ -200,7 +202,8 @@ class Pipeline:
                 self._fail(stamp, error, done)
                 continue
             if self._is_stored(stamp, content_hash):
-                done["read"] += 1
+                known = self._catalogue.get(stamp.path)
+                done["same" if known and known.stamp == stamp else "read"] += 1
             else:
                 begun.append((stamp, content_hash))
                 yield path
@@ -210,7 +213,7 @@ class Pipeline:
         known = self._catalogue.get(stamp.path)
         is_outdated = known is not None and known.stamp.reader_version < stamp.reader_version
         is_new = not content_hash or is_outdated or self._is_retry_of_partial_file(stamp)
-        return not is_new and self._store.link(stamp, content_hash or b"")
+        return not is_new and self._store.link(as_read(stamp, self._listed_ns), content_hash or b"")
 
     def _store_result(self, path: Path, stamp: FileStamp, before: bytes | None, result: Result) -> None:
         """Store the document of a file. Raises OSError or ExtractionError if the file is bad.
@@ -231,6 +234,7 @@ class Pipeline:
         if resume and not (len(tokens) and self._can_resume(resume, tokens, passages)):
             resume = None  # the new text does not begin with the text that the file held before
         reason, hint = result.partial_reason, result.hint
+        stamp = as_read(stamp, self._listed_ns)
         document_id = self._store.add_document(stamp, content_hash, document, passages, reason, hint, resume)
         self._tokens.put(document_id, tokens)
 
@@ -259,7 +263,8 @@ class Pipeline:
     def _is_retry_of_partial_file(self, stamp: FileStamp) -> bool:
         """Return whether the file is unchanged and was read only in part, so that this time more of it may be read."""
         known = self._catalogue.get(stamp.path)
-        return known is not None and not known.failed and known.stamp == stamp
+        is_unchanged = known is not None and not known.failed and known.stamp == stamp
+        return is_unchanged and known is not None and known.retry_at is not None
 
     def _report(self, activity: str) -> None:
         """Show other processes the current activity, at most once a second; show "" (nothing to do) at once."""

@@ -5,12 +5,14 @@ Knows names and stamps, not the bytes of files: only reading shows that two file
 
 from collections import defaultdict, deque
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.store.records import FileStamp, KnownFile
 from longsearch.indexer.drives import lies_in
 from longsearch.indexer.retries import is_due
+
+_LONGEST_TICK_NS, _UNSETTLED = 2_000_000_000, 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,7 @@ def plan(
     last_sizes = {catalogue[path].stamp.size for path in (forgotten | replaced) - moved_from}
     likely = [read for read in reads if read.stamp.size in last_sizes]
     others = [read for read in reads if read.stamp.size not in last_sizes]
+    others.sort(key=lambda read: _is_second_look(catalogue.get(read.stamp.path), read.stamp))  # new ones come first
     copies = [read for read in likely if read.stamp.path in new]
     overwritten = [read for read in likely if read.stamp.path not in new]
     return [*copies, *moves, *overwritten, *forgets, *others]
@@ -113,12 +116,26 @@ def identity(stamp: FileStamp) -> tuple[int | str, int, int]:
     return stamp.inode or stamp.path, stamp.size, stamp.mtime_ns
 
 
+def as_read(stamp: FileStamp, listed_ns: int) -> FileStamp:
+    """Return the stamp to keep of a file that was read after it was listed, at `listed_ns`.
+
+    A file system's clock may tick every two seconds. A file that had just changed can change again in the same tick,
+    with the same size; so its time is kept as unknown, and the next sweep compares its bytes.
+    """
+    may_change = stamp.ctime_ns > 0 and abs(listed_ns - stamp.ctime_ns) < _LONGEST_TICK_NS
+    return replace(stamp, ctime_ns=_UNSETTLED) if may_change else stamp
+
+
 def _moves(gone: Iterable[FileStamp], found: Iterable[FileStamp]) -> list[Move]:
     """Pair each file in `found` (new at its path) with the same file in `gone` (it left its path), at most once."""
     by_identity: defaultdict[tuple[int | str, int, int], deque[str]] = defaultdict(deque)
     for stamp in gone:
         by_identity[identity(stamp)].append(stamp.path)
     return [Move(by_identity[identity(stamp)].popleft(), stamp) for stamp in found if by_identity[identity(stamp)]]
+
+
+def _is_second_look(known: KnownFile | None, stamp: FileStamp) -> bool:
+    return known is not None and known.stamp == stamp and known.stamp.ctime_ns == _UNSETTLED
 
 
 def _is_stale(known: KnownFile, stamp: FileStamp, now_s: float) -> bool:

@@ -130,6 +130,19 @@ def test_a_file_that_is_replaced_with_the_same_size_and_time_is_found(bench: Ben
     assert bench.run().n_read == 0
 
 
+def test_a_file_that_changes_in_the_tick_of_the_clock_in_which_it_was_read_is_found(bench: Bench) -> None:
+    path = bench.write("a.txt", n_words=20)
+    bench.write("b.txt", n_words=30)
+    bench.run()
+    path.write_text(path.read_text().replace("a", "e"))
+    with bench.store.changing() as db:  # as a file system says it whose clock has not ticked since
+        now = path.stat()
+        db.execute("UPDATE files SET mtime_ns = ? WHERE path = ?", (now.st_mtime_ns, b"a.txt"))
+        db.execute("UPDATE files SET ctime_ns = ? WHERE path = ? AND ctime_ns > 1", (now.st_ctime_ns, b"a.txt"))
+    assert bench.run() == ReadSummary(1, 0, 0, 0, (), finished=True)
+    assert bench.run() == ReadSummary(0, 0, 0, 0, (), finished=True)
+
+
 def test_a_file_that_cannot_be_read_fails_and_is_read_again_only_when_it_changes(bench: Bench) -> None:
     bench.write("a.txt")
     (bench.root / "b.pdf").write_bytes(b"no pdf at all" * 100)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, rule
 
 from longsearch.engine.store.records import FileStamp, KnownFile
-from longsearch.indexer.plan import Action, Forget, Move, Read, RootOffline, identity, plan
+from longsearch.indexer.plan import Action, Forget, Move, Read, RootOffline, as_read, identity, plan
 
 A = FileStamp("a.txt", 10, 100, 1)
 B = FileStamp("b.txt", 20, 200, 2)
@@ -47,6 +47,15 @@ def test_a_file_is_read_again_when_the_system_says_that_it_was_touched() -> None
     assert plan(listing(touched), catalogue(was)) == [Read(touched)]
     assert plan(listing(was), catalogue(was)) == []
     assert plan(listing(touched), catalogue(A)) == plan(listing(A), catalogue(was)) == []  # one of them is not known
+
+
+def test_a_file_that_had_just_changed_when_it_was_listed_is_looked_at_again_once() -> None:
+    listed = replace(A, ctime_ns=50 * 10**9)
+    for listed_ns, is_settled in ((51 * 10**9, False), (49 * 10**9, False), (53 * 10**9, True), (40 * 10**9, True)):
+        kept = as_read(listed, listed_ns)
+        assert plan(listing(listed), catalogue(kept)) == ([] if is_settled else [Read(listed)])
+    assert plan(listing(listed), catalogue(as_read(listed, 60 * 10**9))) == []
+    assert as_read(A, 10**9) == A and not as_read(A, 10**9).ctime_ns  # a system that does not say it
 
 
 def test_a_file_is_read_again_when_the_reader_of_its_format_has_learnt_more() -> None:
