@@ -152,7 +152,8 @@ def _read(request: Request) -> Iterator[Message]:
 
         ocr = pdf.OcrWish(request.ocr, request.ocr_cache, request.ocr_known_only) if request.ocr is not None else None
         yield Started()
-        yield from pdf.read(path, request.first_page, request.pdfium, ocr, request.head_only, attachments.inside_pdf)
+        about = request.first_page, request.pdfium, ocr, request.head_only, attachments.inside_pdf, request.apart
+        yield from pdf.read(path, *about)
         yield Described(read_xmp(path))
     elif file_format is Format.ADAPTED:
         from longsearch.indexer.extract.readers import adapted

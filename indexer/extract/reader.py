@@ -16,6 +16,7 @@ from longsearch.indexer.extract.assembly import Extraction, GiveUpError, PdfPart
 from longsearch.indexer.extract.child import COMMAND
 from longsearch.indexer.extract.child_process import ChildGoneError, ChildProcess, ChildTimedOutError
 from longsearch.indexer.extract.formats import Format, adapter_of, attempts, checked_format
+from longsearch.indexer.extract.okular import marks_apart
 from longsearch.indexer.extract.pdf.recognition import Recognition, calls_tesseract, on_wire
 from longsearch.indexer.extract.tools import opens_path
 from longsearch.indexer.extract.wire import jail
@@ -93,9 +94,9 @@ class ExtractorProcess:
         """Read a PDF page by page. If a page kills the child, a new child resumes at the next page."""
         ocr = None if head_only else self.ocr
         deadline = time.monotonic() + (OCR_DOCUMENT_TIMEOUT_S if calls_tesseract(ocr) else self.document_timeout_s)
-        parts, pdfium = PdfParts(ocr=ocr), True
+        parts, pdfium, apart = PdfParts(ocr=ocr), True, () if head_only else marks_apart(path)
         while not parts.complete:
-            request = Request(str(path), Format.PDF, parts.next_page, pdfium, *on_wire(ocr), head_only)
+            request = Request(str(path), Format.PDF, parts.next_page, pdfium, *on_wire(ocr), head_only, apart=apart)
             request = replace(request, is_handed=jail.version() > 0)
             try:
                 self._converse(request, self.page_timeout_s, deadline, parts.take)

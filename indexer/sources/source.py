@@ -4,6 +4,7 @@ import hashlib
 from pathlib import Path
 from typing import Protocol
 
+from longsearch.indexer.extract import okular
 from longsearch.indexer.walk import Listing, take_listing
 
 
@@ -36,7 +37,11 @@ class Folder:
 
     def hash_of(self, path: Path) -> bytes | None:
         """See `Source`."""
-        return hash_file(path)
+        found = hash_file(path)
+        if okular.changed_ns(path, path.stat().st_size):
+            marks = repr(okular.marks_apart(path)).encode("utf-8", "replace")
+            return hashlib.blake2b(found + marks, digest_size=32).digest()
+        return found
 
 
 def hash_file(path: Path) -> bytes:

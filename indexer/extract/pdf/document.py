@@ -5,7 +5,7 @@ This module knows no time limits: the parent, which waits for each page, enforce
 
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -34,7 +34,7 @@ from longsearch.indexer.extract.wire.protocol import (
     Outline,
     Page,
 )
-from longsearch.indexer.extract.wire.values import RawMetadata
+from longsearch.indexer.extract.wire.values import MarkApart, RawMetadata
 
 _HEAD_BYTES, _TAIL_BYTES = 1024, 65_536
 _MAX_UNREADABLE_IN_A_ROW = 5
@@ -76,14 +76,15 @@ def read(
     ocr: "OcrWish | None" = None,
     head_only: bool = False,
     read_inside: ReadInside | None = None,
+    apart: Sequence[MarkApart] = (),
 ) -> Iterator[Message]:
     """Yield `Opened`, each `Page` from `first_page` (0-based) on, the `Outline`, and what `read_inside` reads.
 
-    `pdfium` and `head_only` have the meaning of the same fields of `Request`. Raises `ExtractionError`.
+    `pdfium`, `head_only` and `apart` have the meaning of the same fields of `Request`. Raises `ExtractionError`.
     """
     warning = _check(path)
     try:
-        reader = _PageReader(path, pdfium)
+        reader = _PageReader(path, pdfium, apart)
     except PasswordNeededError:
         raise
     except ExtractionError as error:
@@ -121,14 +122,14 @@ def _check(path: Source) -> str:
 class _PageReader:
     """Keeps the document open in one library, and also in the other as soon as a page needs it."""
 
-    def __init__(self, path: Source, pdfium: bool) -> None:
+    def __init__(self, path: Source, pdfium: bool, apart: Sequence[MarkApart]) -> None:
         self._path = path
         self._pdfium: PdfiumDocument | None = None
         self._pypdf: _Document | None = None
         self._n_unreadable_in_a_row = 0
         if pdfium:
             with suppress(PdfiumFailedError):
-                self._pdfium = PdfiumDocument(path)
+                self._pdfium = PdfiumDocument(path, apart)
         self.document: _Document = self._pdfium or self._open_pypdf()
 
     def page(self, index: int) -> Page:

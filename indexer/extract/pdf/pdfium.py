@@ -4,7 +4,8 @@ Measured on 777 pages of 30 papers, on one core, runs alternating: 333 pages/s w
 pdfium alone. Both figures vary by a third from run to run on one machine; their ratio does not.
 """
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from ctypes import c_ulong, create_string_buffer
 from dataclasses import replace
 from functools import partial
@@ -15,6 +16,7 @@ import pypdfium2.raw as pdfium_c
 
 from longsearch.indexer.extract.clean import clean_characters, one_line
 from longsearch.indexer.extract.pdf.annotations import Beside, Pinned, Typed, beside, pinned, text_within
+from longsearch.indexer.extract.pdf.apart import put_onto
 from longsearch.indexer.extract.pdf.associated import associated_files
 from longsearch.indexer.extract.pdf.ciphers import shift_of, unswapped
 from longsearch.indexer.extract.pdf.drawn import MAX_ON_A_PAGE, words_drawn
@@ -37,7 +39,7 @@ from longsearch.indexer.extract.wire.limits import (
     MAX_TEXT_FILE_BYTES,
     MAX_TITLE_CHARACTERS,
 )
-from longsearch.indexer.extract.wire.values import limited
+from longsearch.indexer.extract.wire.values import MarkApart, limited
 
 _LINE_END = "\r\n"
 _MAX_LABEL_BYTES = 100
@@ -52,7 +54,8 @@ class PdfiumFailedError(Exception):
 class PdfiumDocument:
     """An open PDF. Raises `PdfiumFailedError`."""
 
-    def __init__(self, path: Source) -> None:
+    def __init__(self, path: Source, apart: Sequence[MarkApart] = ()) -> None:
+        """`apart`: marks that lie beside the file."""
         try:
             self._document = pdfium.PdfDocument(for_library(path))
         except pdfium.PdfiumError as error:
@@ -65,6 +68,9 @@ class PdfiumDocument:
         self._n_fields = 0
         self._drawn: set[str] = set()
         self._path = path
+        self._apart = defaultdict(list)
+        for mark in apart:
+            self._apart[mark[0]].append(mark)
         get = self._document.get_metadata_value
         self.title = one_line(get("Title"), MAX_TITLE_CHARACTERS)
         self.metadata = limited((field, get(key), INFO) for key, field in INFO_FIELDS)
@@ -78,6 +84,7 @@ class PdfiumDocument:
             raw = text_page.get_text_range(errors="surrogatepass")
         except (pdfium.PdfiumError, AssertionError):
             return None
+        put_onto(page, self._apart.pop(index, ()))
         found = beside(page, index, text_page, self._form, self._layers.unseen_annotations(index))
         if (shown := self._layers.without_hidden(index)) is not None:
             raw, lines = _read_alone(shown)

@@ -11,6 +11,7 @@ from typing import Any
 
 from longsearch.indexer.extract.wire.limits import MAX_BOXES, MAX_FRAME_BYTES, MAX_PAGES, MAX_PIXELS
 from longsearch.indexer.extract.wire.values import (
+    MarkApart,
     RawMark,
     RawMetadata,
     box,
@@ -60,6 +61,8 @@ class Request:
     """The command that reads the file, if its format is `ADAPTED`."""
     alone: bool = False
     """Whether the files inside it are only named, because one of them ended a child."""
+    apart: tuple[MarkApart, ...] = ()
+    """Marks that a viewer keeps beside a PDF."""
     is_handed: bool = False
     """Whether the child gets the file open (see `handing`); else it opens the path itself."""
 

@@ -23,6 +23,9 @@ RawMetadata = tuple[RawValue, ...]
 RawMark = tuple[str, str, str, str, str, str]
 """A person's mark as a reader finds it: (kind, colour as #rrggbb, its words, what precedes them, note, author)."""
 
+MarkApart = tuple[int, str, str, str, str, tuple[tuple[float, float, float, float], ...]]
+"""(page from 0, kind, colour, author, note, (left, top, right, bottom) of each line as shares of the shown page)."""
+
 
 def box(sides: list[Any]) -> tuple[int, int, int, int]:
     """Return (left, top, right, bottom), in pixels."""

@@ -1,5 +1,6 @@
 """A person's marks: those of PDFs as three viewers write them, and where they stand in the text."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,8 +9,10 @@ import pytest
 from longsearch.engine.color_names import color_name
 from longsearch.engine.store import metadata
 from longsearch.engine.types.documents import MARKS, Mark
+from longsearch.indexer.extract import okular
 from longsearch.indexer.extract.marks import as_values, placed, with_marks
-from longsearch.indexer.extract.reader import Extraction
+from longsearch.indexer.extract.reader import Extraction, ExtractorProcess
+from longsearch.indexer.sources.source import Folder
 from tests.engine.store.store_helpers import document as made_document
 from tests.engine.store.store_helpers import open_store, record
 from tests.indexer.extract.test_pdf_beside import made
@@ -104,3 +107,34 @@ def test_marks_are_kept_renewed_and_found_by_and_no_hit_lists_them(tmp_path: Pat
         assert not [value for value in metadata.of_documents(db, [first])[first] if value.source == MARKS]
     again = store.add_document(record("a.pdf", 7), b"another" * 4, with_marks(document, ()), passages)
     assert (again, store.text(again).marks) == (first, ())
+
+
+OKULAR = """<?xml version="1.0" encoding="utf-8"?><!DOCTYPE documentInfo><documentInfo url="a.pdf"><pageList>
+<page number="0"><annotationList><annotation type="4">
+<base color="#00ff00" author="Kim" contents="whose?"><boundary l="0.1" t="0.1" r="0.2" b="0.2"/></base>
+<hl type="2"><quad ax="0.1716" ay="0.0783" bx="0.31" by="0.0783" cx="0.31" cy="0.096" dx="0.1716" dy="0.096"/></hl>
+</annotation><annotation type="1"><base contents="ask Bo"><boundary l="0.5" t="0.08" r="0.52" b="0.095"/></base>
+<text/></annotation><annotation type="6"><base contents="a drawing"/></annotation></annotationList></page>
+</pageList></documentInfo>"""
+
+
+def test_marks_that_okular_keeps_apart_are_read_and_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    (tmp_path / "root").mkdir()
+    file, source = tmp_path / "root" / "a.pdf", Folder(tmp_path / "root")
+    file.write_bytes(made([], [lines_of(TEXT)]))
+    before = source.listing().files["a.pdf"], source.hash_of(file)
+    apart = okular.kept_beside(file, file.stat().st_size)
+    apart.parent.mkdir(parents=True)
+    apart.write_text(OKULAR)
+    os.utime(apart, ns=(0, 2**62))
+    after = source.listing().files["a.pdf"], source.hash_of(file)
+    with ExtractorProcess() as process:
+        document = process.extract(file).document
+        apart.write_text("<documentInfo")
+        assert process.extract(file).document.marks == ()
+    line, note = document.marks
+    assert (line.kind, line.color, line.note, line.author) == ("underline", "#00ff00", "whose?", "Kim")
+    assert document.text[line.start : line.stop] == "of the boathouse"
+    assert (note.kind, note.note, note.start) == ("note", "ask Bo", len("Owner of the boathouse"))
+    assert after[0] == before[0] and after[0].ctime_ns != before[0].ctime_ns and after[1] != before[1]
