@@ -12,9 +12,10 @@ from importlib import import_module
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import work
+from textual import on, work
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
+from textual.driver import Driver
 from textual.screen import Screen
 from textual.theme import Theme
 from textual.types import AnimationLevel
@@ -155,6 +156,11 @@ class LongsearchApp(App[str]):
             super().action_suspend_process()
         else:
             self.notify("there is no shell here that could bring the app back", title="Suspend", markup=False)
+
+    @on(Driver.SignalResume)
+    def _draw_again(self) -> None:
+        """Draw all of the screen after the shell's `fg`: Textual draws what has changed, on an empty terminal."""
+        self.refresh(layout=True)
 
     def tell_mistakes(self) -> None:
         """Show what is wrong with the settings."""

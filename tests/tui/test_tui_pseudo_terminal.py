@@ -156,6 +156,8 @@ def test_ctrl_z_suspends_the_app_and_a_signal_of_the_shell_brings_its_screen_bac
     output = bytearray()
     try:
         read_until(ours, b"documents ready", output)
+        os.write(ours, b"valve\r")
+        read_until(ours, b"3 documents", output)  # all is drawn: what comes after the signal is drawn for it
         os.write(ours, b"\x1a")
         read_until(ours, b"\x1b[?1049l", output)
         assert os.WIFSTOPPED(os.waitpid(app.pid, os.WUNTRACED)[1])
@@ -163,6 +165,7 @@ def test_ctrl_z_suspends_the_app_and_a_signal_of_the_shell_brings_its_screen_bac
         app.send_signal(signal.SIGCONT)
         read_until(ours, b"\x1b[?1049h", output)
         read_until(ours, b"documents ready", output)
+        read_until(ours, b"3 documents", output)
     finally:
         app.kill()
         app.wait()
