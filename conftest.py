@@ -13,6 +13,8 @@ import pytest
 
 _NO_CONFIG = Path(tempfile.gettempdir(), f"longsearch-tests-without-config-{os.getpid()}")
 os.environ["XDG_CONFIG_HOME"] = str(_NO_CONFIG)
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # each core has a worker: a second thread would wait for the first
 
 try:
     from hypothesis import settings
@@ -30,6 +32,15 @@ def pytest_runtest_teardown() -> None:
     if (_NO_CONFIG / "longsearch").exists():
         shutil.rmtree(_NO_CONFIG)
         pytest.fail("the test wrote a config file outside its home: take the fixture `home`, or set XDG_CONFIG_HOME")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Run tests that share what a fixture makes for a whole module in one process, so that it is made once."""
+    for item in items if config.pluginmanager.hasplugin("xdist") else ():
+        fixtures = getattr(item, "_fixtureinfo").name2fixturedefs.values()  # noqa: B009 - pytest has no other door
+        is_shared = any(one.scope == "module" and one.baseid.startswith("tests") for same in fixtures for one in same)
+        if is_shared and item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
 
 
 @pytest.hookimpl(trylast=True)

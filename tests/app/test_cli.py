@@ -172,7 +172,7 @@ def test_a_question_in_place_of_a_folder_is_offered_as_a_search(home: Path, caps
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has /dev/full")
 def test_a_full_disk_behind_stdout_is_an_error_in_one_line() -> None:
     with Path("/dev/full").open("w") as full:
-        command = [sys.executable, "-m", "longsearch.app.cli", "doctor", "--json"]
+        command = [sys.executable, "-m", "longsearch.app.cli", "man"]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 3
     assert done.stderr == "longsearch: No space left on device\n"

@@ -69,7 +69,7 @@ def test_index_waits_for_the_daemon_that_is_indexing_the_folder(
 ) -> None:
     from longsearch.app.cli import main
 
-    (root / "long.txt").write_text("\n\n".join((SAMPLES / "lease.txt").read_text() for _ in range(15)))
+    (root / "long.txt").write_text("\n\n".join((SAMPLES / "lease.txt").read_text() for _ in range(5)))
     watch(root)
     assert main(["index", "-q", str(root)]) == 0
     assert "3 files: 3 current" in capsys.readouterr().out

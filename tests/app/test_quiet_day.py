@@ -50,7 +50,7 @@ import sys
 from longsearch.app.cli import main
 
 main(["index", "-q", sys.argv[1]])
-print([name for name in ("torch", "transformers") if name in sys.modules])
+print([name for name in ("torch", "transformers", "ray", "longsearch.app.cluster.ray_pool") if name in sys.modules])
 """
 
 SEARCH = """
@@ -93,7 +93,7 @@ def test_a_search_without_a_daemon_never_loads_torch(root: Path) -> None:
     assert loaded == "[]"
 
 
-def test_an_index_command_with_nothing_to_embed_never_loads_torch(root: Path) -> None:
+def test_an_index_command_loads_torch_only_to_embed_and_ray_only_for_a_cluster(root: Path) -> None:
     assert run(INDEX, root) == ["2 files: 2 current; 512 of 512 tokens embedded", "[]"]
     shutil.copy(SAMPLES / "lease.txt", root)
     assert run(INDEX, root)[-1] == "['torch']"

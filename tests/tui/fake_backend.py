@@ -4,6 +4,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,7 @@ SENTENCES = (
 )
 
 
+@cache
 def long_document(n_pages: int = 40, title: str = "Report on the accident at unit 2") -> DocumentText:
     """Return a report of `n_pages` pages, about 2,000 characters each, made of the same few sentences."""
     text, page_starts = "", []

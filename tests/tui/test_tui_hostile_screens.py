@@ -28,7 +28,6 @@ SCREENS = {
     "finding": ("enter", "slash", "e"),
     "why": ("x",),
     "two sides": ("s", "down", "s"),
-    "the map": ("M",),
     "the files": ("f3",),
     "earlier queries": ("f5",),
     "saved searches": ("f6",),

@@ -103,7 +103,8 @@ def without_the_facts(task: Dataset) -> list[list[str]]:
         text = document.text
         for needle in written_needles():
             text = text.replace(needle["fact"], "")
-        fillers.append([" ".join(text.split()[at : at + 8]) for at in range(0, len(text.split()) - 8, 8)])
+        left = text.split()
+        fillers.append([" ".join(left[at : at + 8]) for at in range(0, len(left) - 8, 8)])
     return fillers
 
 

@@ -90,12 +90,12 @@ def test_widths_with_spaces_of_their_own_find_only_within_themselves(tmp_path, c
 
 def test_in_the_bundled_model_queries_of_any_width_find_documents_of_any_width(tmp_path, capsys):
     lines = files("longsearch.engine.evaluation").joinpath("needles.jsonl").read_text("utf-8").splitlines()
-    needles = [json.loads(line) for line in lines[:40]]
+    needles = [json.loads(line) for line in lines[:20]]
     folder = write_questions(tmp_path / "facts", [n["fact"] for n in needles], [n["question"] for n in needles])
     found = accuracies(capsys, str(folder))
     widths = (1.0, 0.5, 0.25, 0.125)
     assert list(found) == [(a, b) for a in widths for b in widths]
-    assert min(found.values()) > 0.95  # by chance, 1 of 40 questions finds its fact
+    assert min(found.values()) > 0.95  # by chance, 1 of 20 questions finds its fact
 
 
 def test_every_width_reads_each_document_and_each_query_once(tmp_path, capsys, monkeypatch):

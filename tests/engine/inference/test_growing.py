@@ -26,7 +26,7 @@ def saved_states(encoder: Encoder, text: str) -> list[tuple[int, int, bytes]]:
     ]
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(cut=st.integers(2500, 5500), more=st.integers(1, 1500))
 def test_states_before_the_last_passage_stay_valid_when_text_is_added(encoder: Encoder, cut: int, more: int) -> None:
     shorter, longer = PROSE[:cut], PROSE[: cut + more]

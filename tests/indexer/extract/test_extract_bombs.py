@@ -100,6 +100,7 @@ def test_a_page_that_its_parser_never_finishes_is_read_without_its_marks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("longsearch.indexer.extract.reader.HTML_TIMEOUT_S", 0.5)
+    monkeypatch.setattr("longsearch.indexer.extract.reader.HTML_S_PER_MB", 0.0)
     deep = "<div>" * 700_000 + "<script>gone<b></script>The ice &amp; the<p>fog<style>gone" + "</div>" * 700_000
     (tmp_path / "a.html").write_text(deep)
     with ExtractorProcess() as extractor:
