@@ -127,7 +127,7 @@ class LongsearchApp(App[str]):
         if self.preferences.keys:
             self.set_keymap(sound_keys(self.preferences.keys))
         self.tell_mistakes()
-        if self.preferences.themes is not None:
+        if self._own_themes:
             self.set_interval(THEMES_EVERY_S, self._follow_themes)
         self._read_folders()
         self.theme_changed_signal.subscribe(self, self._keep_theme)

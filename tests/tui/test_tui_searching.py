@@ -43,6 +43,18 @@ async def test_a_pause_in_typing_starts_the_search_in_the_chosen_mode(monkeypatc
         assert "3 documents  " in screen_text(pilot.app)
 
 
+async def test_a_draft_is_judged_once_at_the_pause() -> None:
+    backend = three_reports()
+    async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
+        pilot.app.screen.query_one(Input).value = "verify: draft.md"
+        await settle(pilot)
+        assert backend.called("words") == backend.called("hybrid") == []
+        await pilot.press("enter")
+        await until(pilot, lambda: backend.called("hybrid"))
+        await settle(pilot)
+        assert backend.called("words") == []
+
+
 async def test_an_older_answer_never_replaces_a_newer_one() -> None:
     backend = three_reports()
     old, new = long_document(2, "The old answer"), long_document(2, "The new answer")

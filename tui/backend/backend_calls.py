@@ -167,15 +167,20 @@ class BackendCalls(Widget):
         return self._request.similar_to
 
     def search(self, question: Question) -> None:
-        """Search by words at once, and in the chosen mode after the debounce time. An empty query is not searched."""
+        """Search by words at once, and in the chosen mode after the debounce time. An empty query is not searched.
+
+        Nor is a draft judged with each key: `verify:` waits for the pause.
+        """
+        is_draft = question.query.lstrip().casefold().startswith("verify:")
         self._replace(Request(self._request.serial + 1, question, is_final=True))
         if not question.query:
             self._newest.admits(self._request)  # answers to earlier queries are outdated now
-        elif question.mode is SearchMode.WORDS:
+        elif question.mode is SearchMode.WORDS and not is_draft:
             self.search_now()
         else:
             self._debounce = self.set_timer(self.DEBOUNCE_S, self.search_now)
-            self._ask(self._words, self._request.by_words())
+            if not is_draft:
+                self._ask(self._words, self._request.by_words())
         self._tell_awaited()
 
     def similar(self, document_id: int, start: int | None = None) -> None:
