@@ -9,7 +9,7 @@ and not only passages, because a report may name its company on every tenth page
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -103,20 +103,15 @@ def of_documents(
     """
     counts = np.array([[own.get(document, 0) for document in lengths] for own in holding], np.int64)
     given = np.array(list(lengths.values()), np.int64)
-    shares = of_counts(counts.reshape(len(holding), len(lengths)), given, statistics)
-    return dict(zip(lengths, shares.tolist(), strict=True))
+    parts = parts_of_documents(counts.reshape(len(holding), len(lengths)), given, statistics)
+    return dict(zip(lengths, parts.sum(axis=0).tolist(), strict=True))
 
 
-def of_counts(counts: Counts, lengths: Counts, statistics: WordStatistics) -> NDArray[np.float64]:
-    """(n,): the same for documents of which counts[i, j] passages of document j hold term i, of `lengths` (n,)."""
-    found = np.zeros(len(lengths))
-    for own in parts_of_counts(counts, lengths, statistics):
-        found += own
-    return found
+def parts_of_documents(counts: Counts, lengths: Counts, statistics: WordStatistics) -> NDArray[np.float64]:
+    """(n_terms, n): what each term gives to the BM25 of each document, from 0 to 1, as a share of the highest possible.
 
-
-def parts_of_counts(counts: Counts, lengths: Counts, statistics: WordStatistics) -> Iterator[NDArray[np.float64]]:
-    """(n,) for each term: what it gives to `of_counts`."""
+    counts[i, j] passages of document j, which has lengths[j], hold term i.
+    """
     n_documents, mean_passages = statistics.n_documents, statistics.n_passages / max(1, statistics.n_documents)
     # FTS5's idf is nearly 0 for frequent terms; this one never is: a term in one of two documents must tell them apart
     weights = [math.log(1 + (n_documents - n + 0.5) / (n + 0.5)) for n in statistics.n_documents_with]
@@ -124,4 +119,5 @@ def parts_of_counts(counts: Counts, lengths: Counts, statistics: WordStatistics)
         weights = [own * weight for own, weight in zip(weights, statistics.weights, strict=True)]
     half = half_count(lengths, mean_passages)  # with so many passages a term gets half its weight
     total = sum(weights) or 1.0  # 1.0 for a query without words
-    return (weight * own / (own + half) / total for weight, own in zip(weights, counts, strict=True))
+    parts: NDArray[np.float64] = np.array(weights)[:, None] * counts / (counts + half) / total
+    return parts

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from longsearch.engine.errors import StoreError
 from longsearch.engine.index.backends import IndexBackend
-from longsearch.engine.store import documents, files, languages, metadata, reports, vectors
+from longsearch.engine.store import connection, documents, files, languages, metadata, reports, vectors
 from longsearch.engine.store.languages import IndexLanguages
 from longsearch.engine.store.records import Outline, PassageRow
 from longsearch.engine.store.segments import filter_cache
@@ -87,7 +87,8 @@ class Index:
     @cached_property
     def spoken(self) -> IndexLanguages:
         """The languages in which a query's words are looked up."""
-        return languages.in_index(self.db)
+        codes = connection.distinct(self.db, "contents", "language")
+        return IndexLanguages(tuple(map(str, codes)), languages.next_unsettled(self.db) is None)
 
     @cached_property
     def n_documents(self) -> int:

@@ -85,8 +85,7 @@ def _of_documents(parts: Parts, words: QueryWords, places: NDArray[np.intp]) -> 
     numbers, own = np.unique(parts.found.documents[places], return_inverse=True)
     ids = parts.found.document_ids[numbers]
     lengths = parts.found.lengths[numbers]
-    shares = np.array(list(bm25.parts_of_counts(words.in_documents(ids), lengths, words.statistics)))
-    each = shares.reshape(len(parts.terms), len(ids))[:, own]
+    each = bm25.parts_of_documents(words.in_documents(ids), lengths, words.statistics)[:, own]
     return words_in_document(0 * each, each)
 
 

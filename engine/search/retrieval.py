@@ -91,8 +91,8 @@ def candidates(
     index: Index, by_words: Found, by_vector: Found, vector: Vectors | None, named: NDArray[np.int64]
 ) -> Candidates:
     """Join the best passages by words (id, BM25) and by their own vectors (id, cosine) with those that are `named`."""
-    word_ids, word_scores = _arrays(by_words)
-    near_ids, near_scores = _arrays(by_vector)
+    tables = (np.array(found, np.float64).reshape(-1, 2).T for found in (by_words, by_vector))
+    (word_ids, word_scores), (near_ids, near_scores) = ((ids.astype(np.int64), scores) for ids, scores in tables)
     # not np.union1d, which imports numpy.ma: 17 ms of the first search of a process
     ids, _ = np.unique(np.concatenate([word_ids, near_ids, named]), return_index=True)
     bm25_scores, cosines = np.zeros(len(ids)), np.full(len(ids), np.nan)
@@ -110,21 +110,17 @@ def candidates(
     return Candidates(ids, bm25_scores, cosines, is_by_words, document_ids, places, lengths, of_named)
 
 
-def by_words(words: QueryWords, found: Candidates) -> Scores:
-    """(n,): scores by words.
+def by_words(words: QueryWords, found: Candidates) -> tuple[Scores, Scores]:
+    """(n,): scores by words; (n,): what a point of a passage's BM25 gives to its score.
 
     A score is 0.6 of the passage's BM25 and 0.4 of its document's, each as a share of the highest that the query can
     reach. Passages that are not among the best by words get their document's part alone.
     """
     figures = words.statistics
     highest = bm25.highest(figures) or 1.0
-    whole = bm25.of_counts(words.in_documents(found.document_ids), found.lengths, figures)
-    return words_in_document(np.clip(found.bm25 / highest, 0.0, 1.0), whole[found.documents])
-
-
-def worth_of_bm25(words: QueryWords, found: Candidates) -> Scores:
-    """(n,): what a point of a passage's BM25 gives to its score by words."""
-    return found.is_by_words.astype(np.float64) * words_in_document(1.0, 0.0) / (bm25.highest(words.statistics) or 1.0)
+    parts = bm25.parts_of_documents(words.in_documents(found.document_ids), found.lengths, figures)
+    scores = words_in_document(np.clip(found.bm25 / highest, 0.0, 1.0), parts.sum(axis=0)[found.documents])
+    return scores, found.is_by_words.astype(np.float64) * (words_in_document(1.0, 0.0) / highest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,8 +201,3 @@ def _given_by_titles(
     left = np.maximum(lengths - list(map(len, of_titles)), 0)
     parts -= bm25.parts_of_passages(own, left, words.statistics)
     return dict(zip(ids.tolist(), parts.sum(axis=0).tolist(), strict=True))
-
-
-def _arrays(found: Found) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """(ids, scores)"""
-    return np.array([id_ for id_, _ in found], np.int64), np.array([score for _, score in found], np.float64)

@@ -42,7 +42,6 @@ from longsearch.engine.search.retrieval import (
     by_words,
     candidates,
     cosines,
-    worth_of_bm25,
 )
 from longsearch.engine.store import files, languages
 from longsearch.engine.store.segments.candidate_filter import CandidateFilter
@@ -315,7 +314,7 @@ def _candidates(plan: Plan, n: int) -> tuple[Candidates, bool]:
 def _ranked(plan: Plan, found: Candidates) -> list[RankedDocument]:
     """The best `k` documents of the candidates with their final scores, best first."""
     nothing = np.zeros(len(found.ids))
-    words = nothing if plan.words is None else by_words(plan.words, found)
+    words, worth = (nothing, nothing) if plan.words is None else by_words(plan.words, found)
     near = None if plan.vector is None else cosines(plan.index, plan.vector, found)
     meaning = nothing if near is None else by_meaning(near)
     trusted = 1.0 if plan.words is None else trust(plan.words.statistics.known_words)
@@ -330,8 +329,7 @@ def _ranked(plan: Plan, found: Candidates) -> list[RankedDocument]:
         kept = (scores >= LEAST_SCORE) | found.is_by_words | found.is_named[found.documents]
     order = np.lexsort((found.ids, -scores, ~found.is_named[found.documents]))
     order = order[kept[order]]
-    worth = nothing if plan.words is None else weights * worth_of_bm25(plan.words, found)
-    worth = both(trusted * worth, nothing) if plan.mode is SearchMode.HYBRID else worth
+    worth = weights * (both(trusted * worth, nothing) if plan.mode is SearchMode.HYBRID else worth)
     says_little = (words == 0) | (trusted < 1) if plan.mode is SearchMode.HYBRID else nothing
     owners = found.document_ids[found.documents]
     columns = (found.ids, owners, scores, worth, starts, stops, says_little, weights * meaning)

@@ -8,7 +8,7 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from longsearch.engine.store.connection import among, distinct, note_change
+from longsearch.engine.store.connection import among, note_change
 
 WORDS_VERSION = 1
 """The rules by which words are indexed. Words of a lower version are made again from the stored text."""
@@ -22,11 +22,6 @@ class IndexLanguages:
     """ISO 639 codes of all documents, each once; "" stands for documents whose language is unclear."""
     is_settled: bool
     """Whether the words of all documents are indexed by their language and by today's rules."""
-
-
-def in_index(db: apsw.Connection) -> IndexLanguages:
-    """The languages of the index."""
-    return IndexLanguages(tuple(map(str, distinct(db, "contents", "language"))), next_unsettled(db) is None)
 
 
 def joined(parts: Sequence[IndexLanguages]) -> IndexLanguages:
