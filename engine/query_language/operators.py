@@ -15,7 +15,7 @@ from longsearch.engine.types.results import Term
 
 WITHIN = 10
 """The words between two words that are NEAR each other, unless the query says how many."""
-_MOST_PAIRS = 16  # NEAR of two alternatives of which each has many
+_MOST_PAIRS, _DEEPEST = 16, 50  # NEAR of two alternatives of which each has many; brackets in brackets
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +71,8 @@ class Sign(NamedTuple):
 
 
 Token = Node | Sign
-SPACED_BAR = " |"
-"""A bar between blanks as `Sign.typed`: in brackets it is OR, elsewhere the pipe of a shell."""
-_JOINING = ("AND", "OR", "NEAR")
-_CONJUNCTIONS = ("and", "or", "not")
+SPACED_BAR = " |"  # as `Sign.typed`, a bar between blanks: in brackets it is OR, elsewhere the pipe of a shell
+_JOINING, _CONJUNCTIONS = ("AND", "OR", "NEAR"), ("and", "or", "not")
 
 
 def clauses(tokens: Sequence[Token]) -> tuple[Node, ...]:
@@ -97,9 +95,12 @@ def clauses(tokens: Sequence[Token]) -> tuple[Node, ...]:
 def _balanced(tokens: Sequence[Token]) -> list[Token]:
     """The tokens with as many closing brackets as opening ones, none around nothing and no conjunction in them."""
     found: list[Token] = []
-    depth = 0
+    depth = n_left_out = 0
     for token in [*tokens, *[Sign(")", ")")] * len(tokens)]:
         kind = token.kind if isinstance(token, Sign) else ""
+        if (kind == "(" and depth == _DEEPEST) or (kind == ")" and n_left_out):
+            n_left_out += 1 if kind == "(" else -1
+            continue
         if kind == ")":
             if not depth:
                 continue
@@ -143,9 +144,8 @@ def _ends_operand(token: Token) -> bool:
 
 
 def _begins_operand(token: Token, is_after_not: bool) -> bool:
-    if isinstance(token, Sign):
-        return token.kind == "(" or (token.kind == "NOT" and not is_after_not)
-    return not _is_conjunction(token)
+    opens = isinstance(token, Sign) and (token.kind == "(" or (token.kind == "NOT" and not is_after_not))
+    return opens if isinstance(token, Sign) else not _is_conjunction(token)
 
 
 class _Reader:

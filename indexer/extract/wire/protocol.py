@@ -238,7 +238,10 @@ def decode_draw_request(body: bytes) -> DrawRequest:
 
 def decode(body: bytes | bytearray) -> Message:
     """Return the message in a frame's body. Checks every field: the child may lie."""
-    name, fields = json.loads(body)
+    try:
+        name, fields = json.loads(body)
+    except RecursionError as error:  # brackets in brackets, which no message has
+        raise ValueError("nested too deeply") from error
     return _checked(_KINDS[name], fields)
 
 

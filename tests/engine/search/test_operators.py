@@ -228,3 +228,9 @@ def test_words_are_asked_of_segments_and_never_of_fts5(
     refuse: Callable[..., object] = lambda *_: pytest.fail("FTS5 was asked")  # noqa: E731
     monkeypatch.setattr(keywords, "matching", refuse)
     assert names(search(store, "pump AND (gasket OR seal) NOT oil -steam", SearchMode.WORDS)) == ["a.md"]
+
+
+def test_thousands_of_brackets_in_brackets_join_what_they_join_at_the_top() -> None:
+    deep = "(" * 5_000 + "pump OR valve" + ")" * 5_000
+    assert parse(f"{deep} AND seal").text == f"{deep} AND seal"
+    assert parse(f"{'(' * 60}pump OR valve{')' * 60}").joined == parse("(pump OR valve)").joined

@@ -205,3 +205,8 @@ def test_neither_the_current_folder_nor_ours_hides_the_standard_library_from_the
     command = [*COMMAND[:-2], str(tmp_path), "probe"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["json", str(tmp_path)]
+
+
+def test_a_message_of_brackets_in_brackets_is_none() -> None:
+    with pytest.raises(ValueError, match="nested"):
+        protocol.decode(b'["Opened", ' + b"[" * 100_000)

@@ -49,3 +49,8 @@ def test_rows_of_rtf_are_lines_whatever_their_cells_hold(extract: Extract) -> No
     assert extract(f"{{\\rtf1 {rows}}}".encode(), "a.rtf").document.text == (
         "Norby | east side\n\nFootnote 1: Note.\n\nNorby | west\n\nafter\n\nouter\nin | ner\n\nend"
     )
+
+
+def test_a_title_of_rtf_has_no_control_characters(extract: Extract) -> None:
+    found = extract(b"{\\rtf1{\\info{\\title A\x01 \x1b[2Jtitle}}words\\par}", "a.rtf").document
+    assert found.title == "A title"

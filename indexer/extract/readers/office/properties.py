@@ -1,6 +1,8 @@
 """Read the properties of an Office Open XML document: title, author, keywords. Knows nothing of its text."""
 
+from longsearch.indexer.extract.clean import one_line
 from longsearch.indexer.extract.readers.xml_text import parse_xml
+from longsearch.indexer.extract.wire.limits import MAX_TITLE_CHARACTERS
 from longsearch.indexer.extract.wire.values import RawMetadata, limited
 
 CORE = "docProps/core.xml"
@@ -26,5 +28,5 @@ def core_properties(core: bytes, source: str) -> RawMetadata:
 
 
 def title_in(metadata: RawMetadata) -> str:
-    """Return the first title, or ""."""
-    return next((text for field, text, _ in metadata if field == "title"), "")
+    """Return the first title, in one line without control characters, or ""."""
+    return next((one_line(text, MAX_TITLE_CHARACTERS) for field, text, _ in metadata if field == "title"), "")
