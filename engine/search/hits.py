@@ -2,8 +2,8 @@
 
 import os
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
-from itertools import accumulate, islice
+from collections.abc import Sequence
+from itertools import accumulate, chain, islice
 
 from longsearch.engine.answers.choosing import Asked, Choice, overlapping
 from longsearch.engine.index.index import Index
@@ -57,45 +57,32 @@ def to_hits(
     )
 
 
-def _passages(index: Index, ranked: Sequence[RankedDocument], asked: Asked | None) -> Iterator[tuple[PassageHit, ...]]:
-    """The passages of each document."""
+def _passages(index: Index, ranked: Sequence[RankedDocument], asked: Asked | None) -> list[tuple[PassageHit, ...]]:
+    """The passages of each document.
+
+    A sentence is chosen in each document's first passage and in the five best of all: it takes 2 ms a passage.
+    """
     rows = index.passage_rows([passage.id for one in ranked for passage in one.passages])
     outlines = index.outlines([one.document_id for one in ranked])
-    spans = {
-        one.document_id: [(rows[passage.id].start, rows[passage.id].stop) for passage in one.passages] for one in ranked
-    }
-    found = texts.spans_of_each(index.db, spans)
+    shown = [(outlines[one.document_id], passage) for one in ranked for passage in one.passages]
+    of_each = {one.document_id: [(rows[own.id].start, rows[own.id].stop) for own in one.passages] for one in ranked}
+    spans = list(chain.from_iterable(of_each.values()))
+    found = list(chain.from_iterable(texts.spans_of_each(index.db, of_each).values()))
     given = [
-        (
-            _with_page_breaks(text, start, outline.page_starts) if len(outline.page_starts) > 1 else text,
-            outline.language,
-        )
-        for one in ranked
-        if (outline := outlines[one.document_id])
-        for text, (start, _) in zip(found[one.document_id], spans[one.document_id], strict=True)
+        (_with_page_breaks(text, start, own.page_starts) if len(own.page_starts) > 1 else text, own.language)
+        for (own, _), (start, _), text in zip(shown, spans, found, strict=True)
     ]
-    choices: list[Choice | None] = [None] * len(given)
-    if asked is not None:
-        chosen = _chosen(ranked)
-        places = [(outlines[one.document_id], span) for one in ranked for span in spans[one.document_id]]
-        parts = [outline.furniture_in(*span) for outline, span in (places[number] for number in chosen)]
-        for number, choice in zip(chosen, asked.choose([given[number] for number in chosen], parts), strict=True):
-            choices[number] = choice
-    left = iter(zip(given, choices, strict=True))
-    for one in ranked:
-        own = islice(left, len(one.passages))
-        yield tuple(
-            placed(
-                span,
-                text,
-                passage.score,
-                outlines[one.document_id],
-                choice or _overlapping(cut, language, passage.excerpt),
-            )
-            for passage, span, text, ((cut, language), choice) in zip(
-                one.passages, spans[one.document_id], found[one.document_id], own, strict=True
-            )
-        )
+    choices: dict[int, Choice | None] = {}
+    if asked is not None and shown:
+        best = sorted(range(len(shown)), key=lambda number: -shown[number][1].score)[:_N_CHOSEN]
+        chosen = sorted({*best, *accumulate((len(one.passages) for one in ranked[:-1]), initial=0)})
+        parts = [shown[number][0].furniture_in(*spans[number]) for number in chosen]
+        choices = dict(zip(chosen, asked.choose([given[number] for number in chosen], parts), strict=True))
+    hits = (
+        placed(span, text, own.score, outline, choices.get(number) or _overlapping(*given[number], own.excerpt))
+        for number, ((outline, own), span, text) in enumerate(zip(shown, spans, found, strict=True))
+    )
+    return [tuple(islice(hits, len(one.passages))) for one in ranked]
 
 
 def _with_page_breaks(text: str, start: int, page_starts: Sequence[int]) -> str:
@@ -105,17 +92,6 @@ def _with_page_breaks(text: str, start: int, page_starts: Sequence[int]) -> str:
         if text[at - 1] == "\n":
             text = f"{text[: at - 1]}{PAGE_BREAK}{text[at:]}"
     return text
-
-
-def _chosen(ranked: Sequence[RankedDocument]) -> list[int]:
-    """The passages, counted over all documents, whose sentence is chosen: each document's first, and the five best.
-
-    To choose takes 2 ms a passage, and a search of ten documents has fifty.
-    """
-    scores = [passage.score for one in ranked for passage in one.passages]
-    firsts = accumulate([0, *(len(one.passages) for one in ranked)][:-1]) if ranked else ()
-    best = sorted(range(len(scores)), key=lambda number: -scores[number])[:_N_CHOSEN]
-    return sorted({*firsts, *best})
 
 
 def placed(span: tuple[int, int], text: str, score: float, outline: Outline, choice: Choice | None) -> PassageHit:
