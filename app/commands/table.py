@@ -31,6 +31,12 @@ def add_options(parser: ArgumentParser) -> None:
         metavar="FILE",
         help="the table. What its cells hold stays, so correct them by hand; empty ones are filled at each run",
     )
+    parser.add_argument(
+        "--values",
+        default="",
+        metavar="FILE",
+        help="also write the numbers in the cells to a CSV file: value, unit and the words around",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object with the cells")
 
 
@@ -56,6 +62,8 @@ def run(options: Namespace) -> int:
         if sys.stderr.isatty():
             end = "\n" if not left else ""
             print(f"\r{n_open - left:,} of {n_open:,} cells", end=end, file=sys.stderr, flush=True)
+    if options.values:
+        expanded(options.values).write_bytes(table.values())
     _report(table, options, n_kept, file)
     return 0 if table.cells else 1
 

@@ -6,6 +6,7 @@ is complete, a list beside it names the empty cells that were looked up already.
 
 import json
 import os
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -19,11 +20,15 @@ from longsearch.app.search.searching import Question, search
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.places import place_name
 from longsearch.engine.printable import condensed, printable
+from longsearch.engine.quantities import quantities
 from longsearch.engine.store import documents, files
 from longsearch.engine.types.results import ChanceLevel, SearchMode, Verdict
 
 _CORNER = "question"
 _SAVED_EACH_S = 20
+_AROUND = 60
+"""Characters on each side of a quantity."""
+_PLACE = re.compile(r" \[[^\[\]]*\]$")
 _LEVELS = {Verdict.LIKELY: "likely", Verdict.UNSURE: "unsure"}
 _BY_CHANCE = {ChanceLevel.GOOD: "likely", ChanceLevel.WEAK: "unsure"}
 
@@ -80,6 +85,17 @@ class Table:
         rows = [[_CORNER, *names]]
         rows += [[question, *(self.cells.get((question, name), "") for name in names)] for question in questions]
         return FORMATS[self._kind][0](rows)
+
+    def values(self) -> bytes:
+        """Return the quantities in the cells as CSV, a row for each: question, document, value, to, unit, words."""
+        rows = [["question", "document", "value", "to", "unit", "words"]]
+        for (question, name), text in self.cells.items():
+            said = _PLACE.sub("", text)
+            for one in quantities(said):
+                high = f"{one.high:.12g}" if one.high != one.low else ""
+                around = said[max(0, one.start - _AROUND) : one.stop + _AROUND]
+                rows.append([question, name, f"{one.low:.12g}", high, one.unit, around])
+        return FORMATS["csv"][0](rows)
 
     def save(self) -> None:
         """Write the file, whole or not at all, and the list beside it while cells are open."""

@@ -60,6 +60,13 @@ def test_a_cell_that_was_corrected_by_hand_stays_and_an_emptied_one_is_filled_ag
     assert "2 questions by 2 documents; 1 filled, 1 kept, 2 empty" in capsys.readouterr().out
 
 
+def test_the_numbers_of_the_cells_are_written_with_unit_and_words() -> None:
+    table = Table(["how wide?"], [Column("a.md", "/", "a.md")], None, "csv")
+    table.cells["how wide?", "a.md"] = "The keel is 40-60 cm wide. [p. 3, likely]"
+    rows = FORMATS["csv"][1](table.values())
+    assert rows[1:] == [["how wide?", "a.md", "40", "60", "cm", "The keel is 40-60 cm wide."]]
+
+
 def test_a_table_that_was_stopped_goes_on_where_it_was(
     notes: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -1,0 +1,21 @@
+"""Numbers with their units."""
+
+import pytest
+
+from longsearch.engine.quantities import quantities
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("It is 12.5 cm wide", [(12.5, 12.5, "cm")]),
+        ("40-60 kg or 1,234.56 €", [(40, 60, "kg"), (1234.56, 1234.56, "€")]),
+        ("$3 million; 92% of 198", [(3e6, 3e6, "$"), (92, 92, "%"), (198, 198, "")]),
+        ("a lease of 12s, 24-byte keys", [(12, 12, "s"), (24, 24, "B")]),
+        ("60 milliseconds to 5 minutes", [(60, 60, "ms"), (5, 5, "min")]),
+        ("\u22123 °C, 10 Gbps", [(-3, -3, "°C"), (10, 10, "Gbit/s")]),
+        ("version 1.2.3, CVE-2021-44228, mp3", []),
+    ],
+)
+def test_quantities_are_read_with_unit_range_and_thousands(text: str, found: list[tuple[float, float, str]]) -> None:
+    assert [(one.low, one.high, one.unit) for one in quantities(text)] == found
