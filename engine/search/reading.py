@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from longsearch.engine.answers.choosing import best_of
 from longsearch.engine.index.index import Index
+from longsearch.engine.languages.scripts import SPACED_WORD
+from longsearch.engine.languages.stop_words import STOP_WORDS, language_of_question
 from longsearch.engine.search.hits import placed
 from longsearch.engine.sentences import Span
 from longsearch.engine.store.metadata import as_words
@@ -72,7 +74,8 @@ class Reader(Protocol):
 def read_answers(indexes: Sequence[Index], results: SearchResults, query: str, reader: Reader) -> SearchResults:
     """The same results, with the sentences of the five best passages chosen by the reader, each with its probability.
 
-    A passage in a language that the reader does not know keeps its sentence.
+    A passage in a language that the reader does not know keeps its sentence. If the question is not plainly in that
+    language, it gets no probability: none of its words is near, whatever the passage says.
     """
     five = results.answers(_N_READ)
     found = [answer for answer in five if not answer.passage.furniture] or five
@@ -83,7 +86,7 @@ def read_answers(indexes: Sequence[Index], results: SearchResults, query: str, r
     read = {
         id(answer.passage): replace(answer.passage, probability=_probability_unread(answer.passage))
         for answer in found
-        if answer.hit.language not in _LANGUAGES
+        if answer.hit.language not in _LANGUAGES and _asks_in(query, answer.hit.language)
     }
     for answer, reading in zip(best, readings, strict=True):
         likely = 0.0 if is_nonsense else _probability(answer, reading, names)
@@ -124,6 +127,12 @@ def _probability(answer: Answer, reading: Reading, names: Sequence[str]) -> floa
     n_missed = _n_missed(names, f"{answer.hit.title} {answer.passage.text}") if names else 0
     meaning = answer.hit.meaning_alone if answer.passage is answer.hit.passages[0] else None
     return probability(reading.answers - min(n_missed, _MOST_MISSED), answer.passage.score, meaning)
+
+
+def _asks_in(query: str, language: str) -> bool:
+    if language not in STOP_WORDS:
+        return not query.isascii()
+    return language_of_question(SPACED_WORD.findall(query.casefold()), {language}) == language
 
 
 def _probability_unread(passage: PassageHit) -> float:

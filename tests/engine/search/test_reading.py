@@ -135,7 +135,8 @@ def test_a_passage_in_a_language_that_the_reader_does_not_know_is_judged_by_near
     for nearness, score in ((0.3, 0.15), (0.7, 0.5)):
         hit = replace(german.hits[0], passages=(replace(passage, answer=nearness, score=score),))
         with open_index(store.path) as index:
-            judged = read_answers([index], replace(german, hits=(hit,)), "x", FakeReader(9.0))
+            judged = read_answers([index], replace(german, hits=(hit,)), "Wann ist es Zeit?", FakeReader(9.0))
+            assert read_answers([index], replace(german, hits=(hit,)), "When is it?", FakeReader(9.0)).verdict is None
         assert judged.hits[0].passages[0].excerpt == passage.excerpt
         by_nearness[nearness] = judged.verdict
     assert by_nearness == {0.3: Verdict.NOTHING, 0.7: Verdict.LIKELY}
