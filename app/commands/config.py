@@ -91,9 +91,12 @@ def _complain(wrong: "list[Problem]") -> None:
 def _check(as_json: bool) -> int:
     from longsearch.app.paths import config_path
     from longsearch.app.settings.checking import check, notes
+    from longsearch.app.user_data.settings_copies import note_settings
 
     reading, problems = check()
     path, wrong, said = config_path(), [*problems, *_about_the_model()], notes()
+    if not wrong:
+        note_settings()
     if as_json:
         print(json.dumps({**_about_file(path, wrong), "notes": said}, indent=2))
         return 3 if wrong else 0

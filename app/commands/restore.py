@@ -12,9 +12,9 @@ from longsearch.engine.printable import printable
 if TYPE_CHECKING:
     from longsearch.app.user_data.user_file import UserFile
 
-HELP = "list the kept versions of your basket, saved searches and history, and bring one back"
-_HELD = {"basket": "passages", "saved": "searches", "history": "queries"}
-"""Name of a file -> what it holds, which is also its key in JSON."""
+HELP = "list the kept versions of your basket, saved searches, history and settings, and bring one back"
+_HELD = {"basket": "passages", "saved": "searches", "history": "queries", "settings": "characters"}
+"""Name of a file -> what it holds, which is also its key in JSON (of settings: `text`)."""
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -42,7 +42,10 @@ def _file(name: str) -> "UserFile":
     from longsearch.app.user_data.basket import Basket
     from longsearch.app.user_data.history import History
     from longsearch.app.user_data.saved import SavedSearches
+    from longsearch.app.user_data.settings_copies import settings_file
 
+    if name == "settings":
+        return settings_file()
     kept: dict[str, Basket | History | SavedSearches] = {
         "basket": Basket(),
         "saved": SavedSearches(),
@@ -59,7 +62,7 @@ def _rows(name: str) -> list[dict[str, Any]]:
             "version": path.name.removeprefix(f"{file.path.name}.") if path != file.path else "now",
             "path": str(path),
             "saved_at": path.stat().st_mtime,
-            "n": _count(file, path, _HELD[name]),
+            "n": _count(file, path, "text" if name == "settings" else _HELD[name]),
         }
         for path in (file.path, *file.versions(), *file.set_aside())
         if path.exists()
@@ -86,5 +89,9 @@ def _restore(name: str, version: str) -> int:
     if not found:
         raise LongsearchError(f"{name} has no version {version}", "see them: longsearch restore")
     file.restore(Path(found[0]["path"]))
+    if name == "settings":
+        from longsearch.app.user_data.settings_copies import restore_settings
+
+        restore_settings()
     print(f"{name} is again as in version {printable(version)}; what it was before is version 1")
     return 0

@@ -17,6 +17,7 @@ from longsearch.app.indexing.scans import recognition
 from longsearch.app.models.turns import Models
 from longsearch.app.paths import calibration_path, url_of, working_path
 from longsearch.app.settings.reading import current, require_sound
+from longsearch.app.user_data.settings_copies import note_settings
 from longsearch.engine.store.salvage import look_for_damage
 from longsearch.engine.store.session import Session
 from longsearch.engine.store.store import Store
@@ -57,6 +58,7 @@ def open_pipeline(
     """
 
     require_sound()
+    note_settings()
     use_adapters(current().adapters)
     wanted = recognition(root, ocr)
     with locked(root):

@@ -1,10 +1,11 @@
 """Damages an index and a person's own files at random places, and says what longsearch makes of it. Run by hand.
 
-    python -m tests.faults.rot --rounds 100 --seed 48
+    python -m tests.faults.rot --rounds 100 --seed 48 [--large]
 
 Each round flips bytes, zeroes a page or cuts a file off: of the index (a page of each table and of each tree of FTS5 in
 turn), of a segment, or of the basket, saved searches, history and settings. Then it asks, has `longsearch check
---repair` mend it, and asks again. *same* is right, *told* is an error in a sentence.
+--repair` mend it, and asks again. *same* is right, *told* is an error in a sentence. `--large`: an index of a few
+hundred documents in several languages, not of twelve.
 """
 
 import argparse
@@ -21,6 +22,15 @@ from typing import Any
 
 PAGE = 4096
 QUERIES = ("honey bees swarm", "valve", "notice period", "the archive of records")
+
+OTHERS = {
+    "de": "Die Imkerin wartet, bis der Schwarm im Lindenbaum ruhig wird, und holt dann die Leiter. Kapitel",
+    "fr": "Le gardien du phare note chaque matin le vent et la marée dans un grand cahier. Chapitre",
+    "ru": "Пчёлы возвращаются в улей, когда над садом начинается дождь. Глава",
+    "ja": "庭師は毎朝、りんごの木の根元に水をやります。章",
+    "ar": "يسجل الحارس حالة البحر كل صباح في دفتر كبير. الفصل",
+}
+"""Sentences in other languages."""
 
 
 def damaged(data: bytes, kind: str, at: int, chance: random.Random) -> bytes:
@@ -62,14 +72,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=100)
     parser.add_argument("--seed", type=int, default=48)
+    parser.add_argument("--large", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as home:
         os.environ |= {"HOME": home, "XDG_DATA_HOME": f"{home}/data", "XDG_CONFIG_HOME": f"{home}/config"}
+        os.environ["LONGSEARCH_WIDTH"] = "1/8"
         _own_files(options.rounds, random.Random(options.seed))
-        _index(Path(home), options.rounds, random.Random(options.seed))
+        _index(Path(home), options.rounds, random.Random(options.seed), options.large)
 
 
-def _index(home: Path, rounds: int, chance: random.Random) -> None:
+def _index(home: Path, rounds: int, chance: random.Random, is_large: bool) -> None:
     import longsearch
     from longsearch.app.paths import index_path
     from longsearch.engine.store.segments import files, upkeep
@@ -77,6 +89,8 @@ def _index(home: Path, rounds: int, chance: random.Random) -> None:
     upkeep.LEAST_PASSAGES = 1  # so that so small an index has segments
     root = home / "root"
     shutil.copytree(Path(longsearch.__path__[0]) / "assets" / "samples", root)
+    if is_large:
+        _cut_up(root)
     assert quietly("index", str(root)) == 0
     path = index_path(root)
     pages, counts = _pages(path), Counter[tuple[str, str, str, str]]()
@@ -101,6 +115,18 @@ def _index(home: Path, rounds: int, chance: random.Random) -> None:
         counts[where, kind, first, after] += 1
         print(f"{number:4} {where:28} {kind:5} at first: {first:6} after the repair: {after}", flush=True)
     _print_sums("index", counts)
+
+
+def _cut_up(root: Path) -> None:
+    """Add a document for each few paragraphs of the samples, and some in other languages."""
+    for sample in sorted(root.iterdir()):
+        paragraphs = sample.read_text().split("\n\n")
+        for number in range(0, len(paragraphs), 3):
+            part = "\n\n".join(paragraphs[number : number + 3])
+            (root / f"{sample.stem} {number}.md").write_text(f"{part}\n\nPart {number} of {sample.stem}.\n")
+    for language, text in OTHERS.items():
+        for number in range(20):
+            (root / f"{language} {number}.txt").write_text(f"{text} {number}. " * (number + 1))
 
 
 def _print_sums(what: str, counts: Counter[tuple[str, str, str, str]]) -> None:
@@ -132,9 +158,12 @@ def _answers(root: Path) -> Any:
     index = longsearch.open_index(root)
     found = [[(hit.path, round(hit.score, 3)) for hit in index.search(q, mode="words", k=9).hits] for q in QUERIES]
     with open_index(index_path(root)) as opened:
-        held = {id_: vectors.of_passages(opened.db, id_) for id_ in range(1, 13)}
+        ids = [row[0] for row in opened.db.execute("SELECT id FROM contents ORDER BY id")]
+        held = {id_: vectors.of_passages(opened.db, id_) for id_ in ids}
         near = [
-            sorted(id_ for id_, _ in opened.backend.nearest_passages(own[0], 5)) for own in held.values() if len(own)
+            sorted(id_ for id_, _ in opened.backend.nearest_passages(own[0], 5))
+            for own in list(held.values())[:: max(1, len(held) // 12)]
+            if len(own)
         ]
         states = opened.db.execute("SELECT content_id, state FROM resume_points ORDER BY 1").fetchall()
         excerpts = opened.db.execute("SELECT * FROM excerpt_vectors ORDER BY 1").fetchall()
@@ -158,6 +187,7 @@ def _own_files(rounds: int, chance: random.Random) -> None:
     from longsearch.app.user_data.basket import Basket
     from longsearch.app.user_data.history import History
     from longsearch.app.user_data.saved import SavedSearch, SavedSearches
+    from longsearch.app.user_data.settings_copies import note_settings, settings_file
     from longsearch.engine.types.results import SearchMode
     from tests.app.test_basket_command import a_passage
 
@@ -167,10 +197,13 @@ def _own_files(rounds: int, chance: random.Random) -> None:
         SavedSearches().save(SavedSearch(f"name {number}", f"query {number}"), ())
     config_path().parent.mkdir(parents=True, exist_ok=True)
     config_path().write_text('theme = "textual-light"\nwidth = "1/2"\n')
+    note_settings()
+    settings = settings_file().path
     readers = {one.file.path: one.file for one in (Basket(), History(), SavedSearches())}
     allowed = {path: [file.read(), *map(file.read_version, file.versions())] for path, file in readers.items()}
     targets = [*readers, config_path()]
-    folder = {file: file.read_bytes() for path in readers for file in path.parent.glob(f"{path.name}*")}
+    folder = {file: file.read_bytes() for path in (*readers, settings) for file in path.parent.glob(f"{path.name}*")}
+    written_ns = config_path().stat().st_mtime_ns
     whole, counts = {path: path.read_bytes() for path in targets}, Counter[tuple[str, str, str, str]]()
     for number in range(rounds):
         for file, data in {**folder, **whole}.items():
@@ -182,10 +215,13 @@ def _own_files(rounds: int, chance: random.Random) -> None:
             first = outcome(readers[path].read, *allowed[path])
             first = "told, and its last version" if first == "same" and user_file.told else first
         else:
-            first = outcome(lambda: bool(check()[1]), True)
+            if kind != "cut":  # what rots keeps its time; what loses its end has that of its last write
+                os.utime(path, ns=(written_ns, written_ns))
+            note_settings()
+            first = outcome(lambda: bool(check()[1] or user_file.told), True)
         counts[path.name, kind, first, ""] += 1
     config_path().unlink()
-    print("of the settings, `same` is told in a line; WRONG is another value that is as good as any")
+    print("of the settings, `same` is told in a line")
     for (name, kind, first, _), n in sorted(counts.items()):
         print(f"{name:14} {kind:5} {n:4}  {first}")
 
