@@ -14,9 +14,12 @@ from numpy.typing import NDArray
 from longsearch.engine.index import bm25
 from longsearch.engine.index.backends import Found
 from longsearch.engine.index.bm25 import WordStatistics
+from longsearch.engine.index.lookup import Lookup, forms_of
+from longsearch.engine.store import keywords
 from longsearch.engine.store.segments.candidate_filter import CandidateFilter, places_among
+from longsearch.engine.store.segments.files import Segments
 from longsearch.engine.store.segments.term_counts import K1, half_count
-from longsearch.engine.store.segments.word_parts import Part
+from longsearch.engine.store.segments.word_parts import Part, forms_cut, parts_of
 
 _ROUNDING = 1e-5  # float32 sums of at most 128 terms are off by less, as a share
 _FEW = 4  # a term that fewer than a quarter of the passages hold is added up without more ado
@@ -24,6 +27,14 @@ _MORE = 8  # so many times as many passages as are wanted are scored without loo
 _BLOCK = 256  # passages of which the best stands for all when the limit is looked for
 
 Floats = NDArray[np.floating[Any]]
+
+
+def by_segments(segments: Segments, asked: Lookup, n_documents: int) -> "WordsBySegments | None":
+    """Look up the terms of a query by the segments of an index; None if there are none."""
+    parts = parts_of(segments, forms_cut(segments.db, list(map(forms_of, asked.terms))))
+    if parts is None:
+        return None
+    return WordsBySegments.of(parts, len(asked.terms), asked.weights, n_documents, *keywords.totals(segments.db))
 
 
 @dataclass(frozen=True, slots=True)

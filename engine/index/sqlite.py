@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.index.backends import Found, QueryWords
+from longsearch.engine.index.fts5_words import by_fts5
 from longsearch.engine.index.lookup import Lookup
-from longsearch.engine.index.query_words import by_fts5, by_segments
+from longsearch.engine.index.segment_words import by_segments
 from longsearch.engine.store import dictionary, documents, keywords, vectors
 from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.segments.candidate_filter import CandidateFilter, places_among

@@ -135,7 +135,8 @@ def search(indexes: Sequence[Index], request: SearchRequest) -> SearchResults:
         hits = _folded(plans, request, hits)
     if not query.is_listing:
         hits = with_levels(hits, [plan.index.background for plan in plans], mode)
-        hits = sort_hits(hits, query.sort, query.is_reversed)  # those of a listing are in this order already
+        if query.sort is not None:  # a listing is in its order already
+            hits = sort_hits(hits, query.sort, query.is_reversed)
     took_ms = (time.perf_counter() - started) * 1000
     held = plans[0].words.statistics.n_passages_with if plans[0].words else ()
     n_with = {as_typed(term): n for term, n in zip(asked.typed, held, strict=False)}

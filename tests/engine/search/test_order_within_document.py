@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from longsearch.engine.index import bm25
+from longsearch.engine.index.fts5_words import by_fts5
 from longsearch.engine.index.lookup import any_of, forms_of, lookup
 from longsearch.engine.index.opening import open_index
-from longsearch.engine.index.query_words import by_fts5
 from longsearch.engine.query_language.query import parse
 from longsearch.engine.store.segments import upkeep
 from longsearch.engine.store.segments.term_counts import K1, half_count

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from longsearch.engine.index import bm25
+from longsearch.engine.index.fts5_words import by_fts5
 from longsearch.engine.index.lookup import any_of, lookup, match
-from longsearch.engine.index.query_words import by_fts5
 from longsearch.engine.query_language.query import parse
 from longsearch.engine.store import documents, keywords
 from longsearch.engine.store.languages import IndexLanguages, counts

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from longsearch.engine.index import query_words, segment_words
+from longsearch.engine.index import fts5_words, segment_words
 from longsearch.engine.index.lookup import Lookup, lookup
 from longsearch.engine.index.sqlite import SqliteBackend
 from longsearch.engine.languages import document_words
@@ -53,7 +53,7 @@ def asked(text: str, is_typing: bool = False) -> Lookup:
 
 
 def by_segments(db: apsw.Connection, query: Lookup) -> segment_words.WordsBySegments | None:
-    return query_words.by_segments(Segments(db), query, n_documents(db))
+    return segment_words.by_segments(Segments(db), query, n_documents(db))
 
 
 def write(store: Store, path: str, sentences: list[str], title: str = "") -> None:
@@ -75,7 +75,7 @@ def check(store: Store, queries: list[str] = QUERIES, least: int = 1) -> None:
             CandidateFilter(np.array(documents[1::2], np.int64), excluded=ids[::3]),
         ]
         for query in [asked(text, is_typing) for text in queries for is_typing in (False, True)]:
-            found, expected = by_segments(db, query), query_words.by_fts5(db, query, n_documents(db))
+            found, expected = by_segments(db, query), fts5_words.by_fts5(db, query, n_documents(db))
             assert found is not None
             assert found.statistics == expected.statistics
             for limit in (least, 1000):
@@ -295,7 +295,7 @@ def test_a_term_with_several_forms_is_the_union_of_their_postings(store: Store, 
         query = lookup(parse(text, is_typing), SPOKEN)
         assert any(" OR " in term for term in query.terms)
         with store.reading() as db:
-            found, expected = by_segments(db, query), query_words.by_fts5(db, query, n_documents(db))
+            found, expected = by_segments(db, query), fts5_words.by_fts5(db, query, n_documents(db))
             assert found is not None
             assert found.statistics == expected.statistics
             best, others = found.best(100, None), expected.best(100, None)

@@ -1,7 +1,4 @@
-"""What an index in SQLite holds of a query's words: by its segments, or by FTS5, the slow twin.
-
-Both rank and count alike.
-"""
+"""What an index holds of a query's words, by FTS5: the slow twin of `segment_words`. Both rank and count alike."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -16,23 +13,12 @@ from longsearch.engine.index import bm25
 from longsearch.engine.index.backends import Found
 from longsearch.engine.index.bm25 import WordStatistics
 from longsearch.engine.index.lookup import Lookup, any_of, forms_of
-from longsearch.engine.index.segment_words import WordsBySegments
 from longsearch.engine.store import keywords
 from longsearch.engine.store.segments.candidate_filter import CandidateFilter
-from longsearch.engine.store.segments.files import Segments
-from longsearch.engine.store.segments.word_parts import forms_cut, parts_of
-
-
-def by_segments(segments: Segments, asked: Lookup, n_documents: int) -> WordsBySegments | None:
-    """By segments; None if there are none."""
-    parts = parts_of(segments, forms_cut(segments.db, list(map(forms_of, asked.terms))))
-    if parts is None:
-        return None
-    return WordsBySegments.of(parts, len(asked.terms), asked.weights, n_documents, *keywords.totals(segments.db))
 
 
 def by_fts5(db: apsw.Connection, asked: Lookup, n_documents: int) -> "WordsByFts5":
-    """The slow twin."""
+    """Look up the terms of a query by FTS5."""
     holding = tuple(keywords.n_matching_by_document(db, term) for term in asked.terms)
     n_passages, n_words = keywords.totals(db)
     figures = WordStatistics(
