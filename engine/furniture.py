@@ -62,8 +62,8 @@ _CITATION = re.compile(r"[(\[][^()\[\]]*[^\W\d_][^()\[\]]*,? ?(?:1[5-9]|20)\d\d[
 _DATE = re.compile(r"(?!Vol)[A-ZÀ-Þ][\w.]+ \d{1,2}, \d{4}|\d{1,2}\.? [A-ZÀ-Þa-zß-ÿ]+\.? \d{4}")
 _ADDRESS = re.compile(r"\]?\(?(?:https?://|www\.)\S+")
 _INITIAL = re.compile(r"([^\W_])[^\W_]*")
-_MAY_BE_ENTRY = re.compile(r"\d{4}|\[(?:\d{1,3}|[A-Z][A-Za-z+]{1,6}\d\d[a-z]?)\]\s")
-"""What an entry of references has: a year or a number in brackets."""
+_FOUR_DIGITS = re.compile(r"\d\d\d\d")  # a fourth of the time of \d{4}, of which re knows no first character
+_BRACKETED = re.compile(r"\[(?:\d{1,3}|[A-Z][A-Za-z+]{1,6}\d\d[a-z]?)\]\s")
 _SHORTEST_ENTRY, _COUNTED_FROM = 25, 40  # characters
 
 _NUMBER = r"\d{1,4}(?:\s?[-–]\s?\d{1,4})?(?:\s?ff?\.?|n)?"
@@ -78,7 +78,7 @@ _INDEXED = re.compile(rf"\s*[^\W\d_].{{0,70}}?(?:,|\s)\s*{_NUMBER}(?:[,;]\s*{_NU
 _DIGIT = re.compile(r"\d")
 _PAST_NUMBER = 6  # characters of a line after which no number of a page begins: "7 ff.;"
 _SEVERAL = re.compile(rf"{_NUMBER}[,;]\s*{_NUMBER}[.;,]?\s*$")
-_ENDED = re.compile(r"(?<! f)(?<!ff)[.!?。！？:;,]\s*$")
+_ENDS, _PAGES_FOLLOW = tuple(".!?。！？:;,"), (" f", "ff")
 _LONGEST_LINE = 120
 _HEADS_CONTENTS = re.compile(
     r"\W*(?:table of contents|inhaltsverzeichnis|inhaltsübersicht|table des matières|sommaire|índice(?: general)?|"
@@ -125,7 +125,7 @@ def furniture_in(text: str) -> list[tuple[Span, Furniture]]:
 
 def _references(text: str) -> list[Span]:
     """The entries of references, and what stands between two of them."""
-    if not _MAY_BE_ENTRY.search(text):
+    if not _may_be_entry(text):
         return []
     blocks = list(cut_blocks(text))
     n_kinds = [_entry_marks(text[slice(*span)]) for span in blocks]
@@ -152,7 +152,7 @@ def _entry_marks(block: str) -> int:
     """The kinds of marks by which a block is an entry of references; 0 if it is none."""
     if (
         len(block) < _SHORTEST_ENTRY
-        or not _MAY_BE_ENTRY.search(block)
+        or not _may_be_entry(block)
         or _is_row(block)
         or (lower := _lower_share(block)) > _LOWER_IN_ENTRY
     ):
@@ -167,13 +167,18 @@ def _entry_marks(block: str) -> int:
     return sum(map(bool, found.values())) if total >= least else 0
 
 
+def _may_be_entry(text: str) -> bool:
+    """Whether a text has what an entry of references has: a year or a number in brackets."""
+    return bool(_FOUR_DIGITS.search(text) or ("[" in text and _BRACKETED.search(text)))
+
+
 def _is_row(line: str) -> bool:
     """Whether a line is one of a table."""
     return line.count("\t") > 2 or line.count("|") > 1
 
 
 def _lower_share(block: str) -> float:
-    initials = _INITIAL.findall(_ADDRESS.sub("", block))
+    initials = _INITIAL.findall(_ADDRESS.sub("", block) if "http" in block or "www." in block else block)
     return sum(map(str.islower, initials)) / len(initials) if initials else 0.0
 
 
@@ -206,9 +211,15 @@ def _may_be_listed(line: _Line) -> bool:
     """Whether a line may be one of contents or of an index: it is short, and does not end as a sentence does."""
     if line.has_leaders:
         return True
-    if len(line.text) > _LONGEST_LINE or _is_row(line.text) or (line.page is None and _ENDED.search(line.text)):
+    if len(line.text) > _LONGEST_LINE or _is_row(line.text) or (line.page is None and _has_ended(line.text)):
         return False
     return not line.text.lstrip().startswith("#") or _heads(line)
+
+
+def _has_ended(line: str) -> bool:
+    """Whether a line ends with a sign, but for that of "ff."."""
+    end = line.rstrip()
+    return end.endswith(_ENDS) and not end[:-1].endswith(_PAGES_FOLLOW)
 
 
 def _heads(line: _Line) -> bool:
