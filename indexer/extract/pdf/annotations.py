@@ -35,6 +35,7 @@ _NO_COMMENTS = frozenset({pdfium_c.FPDF_ANNOT_LINK, pdfium_c.FPDF_ANNOT_POPUP, p
 _TICKS = frozenset({pdfium_c.FPDF_FORMFIELD_CHECKBOX, pdfium_c.FPDF_FORMFIELD_RADIOBUTTON})
 _CHOICES = frozenset({pdfium_c.FPDF_FORMFIELD_COMBOBOX, pdfium_c.FPDF_FORMFIELD_LISTBOX})
 _NO_VALUES = frozenset({pdfium_c.FPDF_FORMFIELD_PUSHBUTTON, pdfium_c.FPDF_FORMFIELD_SIGNATURE})
+_WITH_LETTERS = frozenset({pdfium_c.FPDF_PAGEOBJ_TEXT, pdfium_c.FPDF_PAGEOBJ_FORM})
 _DRAWN = {pdfium_c.FPDF_ANNOT_STAMP: "Stamp", pdfium_c.FPDF_ANNOT_WATERMARK: "Watermark"}
 _PLAIN_TICKS = frozenset({"", "yes", "on", "1", "0", "x", "true", "ja", "oui", "checked"})
 """Values of ticked boxes that say no more than that they are ticked."""
@@ -140,10 +141,15 @@ def _drawn_kind(annotation: Any, form: Any) -> str | None:
         mark = None if _entry(annotation, b"Contents") or _rich_text(annotation) else ""
     else:
         mark = _DRAWN.get(kind)
-    has_look = mark is not None and pdfium_c.FPDFAnnot_GetAP(
-        annotation, pdfium_c.FPDF_ANNOT_APPEARANCEMODE_NORMAL, None, 0
+    return mark if mark is not None and _may_draw_letters(annotation) else None
+
+
+def _may_draw_letters(annotation: Any) -> bool:
+    """Return whether the look of an annotation has a text, or a form, whose parts may be texts."""
+    return any(
+        pdfium_c.FPDFPageObj_GetType(pdfium_c.FPDFAnnot_GetObject(annotation, number)) in _WITH_LETTERS
+        for number in range(min(pdfium_c.FPDFAnnot_GetObjectCount(annotation), _MAX_ANNOTATIONS))
     )
-    return mark if has_look else None
 
 
 def _rich_text(annotation: Any) -> str:

@@ -12,10 +12,9 @@ from typing import Any, NamedTuple
 
 import pypdfium2.raw as pdfium_c
 
-from longsearch.indexer.extract.clean import clean_characters
 from longsearch.indexer.extract.pdf.ciphers import shifted
 from longsearch.indexer.extract.pdf.layout import Cell, Line
-from longsearch.indexer.extract.pdf.pages import line_of_page
+from longsearch.indexer.extract.pdf.pages import clean_line
 from longsearch.indexer.extract.pdf.places import font_size, gap_between, origin, right_edge, stand_apart
 
 _CELL_GAP = 1.1
@@ -153,11 +152,11 @@ def split_line(text_page: Any, line: Line, raw: str, first: int) -> list[Found]:
         ]
     if n_hyphens and _HYPHEN_IN_NAME.search(raw):  # "IEEE-" and "754" on the next line
         raw = _HYPHEN_IN_NAME.sub("-", raw)
-        line = line._replace(text=line_of_page(clean_characters(raw)))
+        line = line._replace(text=clean_line(raw))
     text = line.text
     if text.count(" ") > _MANY_SPACES * len(text) and _APART.search(text):
         line = line._replace(text=_together(text_page, raw, first, line.size))
-    elif may_be_glued(text):
+    elif glued_lines([text]):
         line = line._replace(text=_parted(text_page, raw, first, line.size) or text)
     return [Found(line, raw, first)]
 
@@ -178,7 +177,7 @@ def _part(text_page: Any, line: Line, raw: str, first: int, length: int) -> list
     left, baseline = origin(text_page, first)
     end = first + length - 1
     size = font_size(text_page, first) or line.size
-    text = line_of_page(clean_characters(raw))
+    text = clean_line(raw)
     part = Line(text, left, right_edge(text_page, end), baseline, origin(text_page, end)[1], size)
     return split_line(text_page, part, raw, first)
 
@@ -219,7 +218,7 @@ def _cells(text_page: Any, line: Line, raw: str, first: int) -> tuple[Cell, ...]
     end = len(raw.rstrip())
     lefts = [origin(text_page, first)[0], *lefts]
     rights = [*rights, right_edge(text_page, first + end - 1)]
-    texts = [line_of_page(clean_characters(raw[start:stop])) for start, stop in zip(starts, [*stops, end], strict=True)]
+    texts = [clean_line(raw[start:stop]) for start, stop in zip(starts, [*stops, end], strict=True)]
     return tuple(Cell(*cell) for cell in zip(texts, lefts, rights, strict=True) if cell[0])
 
 
@@ -239,7 +238,7 @@ def _together(text_page: Any, raw: str, first: int, size: float) -> str:
             word += (" " if step > limit else "") + raw[place]
         out += [raw[begin : found.start()], word]
         begin = found.end()
-    return line_of_page(clean_characters("".join((*out, raw[begin:]))))
+    return clean_line("".join((*out, raw[begin:])))
 
 
 def _spread(steps: Sequence[float]) -> float:
@@ -267,7 +266,7 @@ def _parted(text_page: Any, raw: str, first: int, size: float) -> str:
             if _has_gap(text_page, raw, first, place, size):
                 out.append(raw[begin:place])
                 begin = place
-    return line_of_page(clean_characters(" ".join((*out, raw[begin:])))) if out else ""
+    return clean_line(" ".join((*out, raw[begin:]))) if out else ""
 
 
 def _has_gap(text_page: Any, raw: str, first: int, place: int, size: float) -> bool:

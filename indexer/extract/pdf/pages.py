@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import accumulate
 
-from longsearch.indexer.extract.clean import CJK
+from longsearch.indexer.extract.clean import CJK, clean_characters
 
 _DIGITS = re.compile(r"\d+")
 _RUN_OF_SPACE = re.compile(r"\s+")
@@ -35,9 +35,18 @@ def line_of_page(text: str) -> str:
     return _APART.sub("", line)
 
 
+def clean_line(raw: str) -> str:
+    """Return a line of a library's text cleaned, in the form of `line_of_page`."""
+    line = raw.replace("\ufffe", "").strip(" ")  # pdfium's hyphen, which is dropped
+    if line.isascii() and line.isprintable() and "  " not in line:  # most lines
+        return line
+    return line_of_page(clean_characters(raw))
+
+
 def is_one_run(line: str, following: str) -> bool:
     """Return whether no space belongs between two lines, because both are Chinese or Japanese where they meet."""
-    return _TOGETHER.match(line[-1:] + following[:1]) is not None
+    meeting = line[-1:] + following[:1]
+    return not meeting.isascii() and _TOGETHER.match(meeting) is not None
 
 
 def breaks_word(line: str, following: str) -> bool:

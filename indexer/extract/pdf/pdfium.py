@@ -14,7 +14,7 @@ from typing import Any
 import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
 
-from longsearch.indexer.extract.clean import clean_characters, one_line
+from longsearch.indexer.extract.clean import one_line
 from longsearch.indexer.extract.pdf.annotations import Beside, Pinned, Typed, beside, pinned, text_within
 from longsearch.indexer.extract.pdf.apart import put_onto
 from longsearch.indexer.extract.pdf.associated import associated_files
@@ -26,8 +26,8 @@ from longsearch.indexer.extract.pdf.info import INFO, INFO_FIELDS
 from longsearch.indexer.extract.pdf.layers import Layers
 from longsearch.indexer.extract.pdf.layout import Line, title_in, with_separators
 from longsearch.indexer.extract.pdf.ocr import DPI, Picture
-from longsearch.indexer.extract.pdf.pages import line_of_page
-from longsearch.indexer.extract.pdf.places import place_of_line
+from longsearch.indexer.extract.pdf.pages import clean_line
+from longsearch.indexer.extract.pdf.places import placed
 from longsearch.indexer.extract.pdf.quality import ReadPage, garbage_share
 from longsearch.indexer.extract.pdf.repair import has_tex_ligatures, with_tex_ligatures
 from longsearch.indexer.extract.pdf.rows import arranged
@@ -207,7 +207,7 @@ def _text_and_lines(text_page: Any, raw: str) -> tuple[str, list[Line]]:
     raw = unswapped(raw)
     if shift := shift_of(raw):
         lines = [
-            _line(text_page, line_of_page(clean_characters(text)), first, last)
+            placed(text_page, clean_line(text), first, last)
             for text, first, last in shifted_lines(text_page, shift)
             if text.strip()
         ]
@@ -250,15 +250,15 @@ def _found_lines(text_page: Any, raw: str) -> list[Found]:
     for raw_line in raw.split(_LINE_END):
         # pdfium counts in UTF-16 units
         n_units = len(raw_line.encode("utf-16-le", "surrogatepass")) // 2 if beyond_bmp else len(raw_line)
-        text = line_of_page(clean_characters(with_tex_ligatures(raw_line) if repaired else raw_line))
+        text = clean_line(with_tex_ligatures(raw_line) if repaired else raw_line)
         if text:
             last = first + n_units - 1
             if same_indices:
                 known = raw_line if n_units == len(raw_line) else ""
-                found.append(Found(_line(text_page, text, first, last), known, first))
+                found.append(Found(placed(text_page, text, first, last), known, first))
             else:
                 ends = (_character_index(text_page, index) for index in (first, last))
-                found.append(Found(_line(text_page, text, *ends), "", first))
+                found.append(Found(placed(text_page, text, *ends), "", first))
         first += n_units + len(_LINE_END)
     return found
 
@@ -266,9 +266,3 @@ def _found_lines(text_page: Any, raw: str) -> list[Found]:
 def _character_index(text_page: Any, text_index: int) -> int:
     """Return the index of the page's character for a character of its text; -1 if there is none."""
     return int(pdfium_c.FPDFText_GetCharIndexFromTextIndex(text_page, text_index))
-
-
-def _line(text_page: Any, text: str, start: int, end: int) -> Line:
-    """Return the line `text`, which spans the page's characters `start` to `end`, with its position if known."""
-    place = place_of_line(text_page, start, end)
-    return Line(text, *place) if place else Line(text)

@@ -7,9 +7,12 @@ here are the same ones without declared types: a call takes 0.3 µs in place of 
 from collections.abc import Callable
 from ctypes import CFUNCTYPE, byref, c_double, c_int, c_void_p, cast
 from math import hypot
+from operator import lt, sub
 from typing import Any
 
 import pypdfium2.raw as pdfium_c
+
+from longsearch.indexer.extract.pdf.layout import Line
 
 
 def _undeclared(function: Any, returns: Any = c_int) -> Callable[..., Any]:
@@ -50,8 +53,8 @@ def gap_between(text_page: Any, index: int, following: int) -> tuple[float, floa
     return _BOX.right, _X.value
 
 
-def place_of_line(text_page: Any, start: int, end: int) -> tuple[float, float, float, float, float] | None:
-    """Return (left, right, baseline, baseline at the end, font size) of the characters `start` to `end`, if known."""
+def placed(text_page: Any, text: str, start: int, end: int) -> Line:
+    """Return the line `text`, which spans the page's characters `start` to `end`, with its position if known."""
     known = (
         _get_origin(text_page, start, _TO_X, _TO_Y)
         and _get_origin(text_page, end, _TO_X_END, _TO_Y_END)
@@ -59,9 +62,9 @@ def place_of_line(text_page: Any, start: int, end: int) -> tuple[float, float, f
         and _get_matrix(text_page, start, _TO_MATRIX)
     )
     if not known:
-        return None
+        return Line(text)
     size = font_size(text_page, start) * hypot(_MATRIX.c, _MATRIX.d)
-    return _X.value, _BOX.right, _Y.value, _Y_END.value, size
+    return Line(text, _X.value, _BOX.right, _Y.value, _Y_END.value, size)
 
 
 def stand_apart(text_page: Any, first: int, length: int, distance: float) -> bool:
@@ -69,14 +72,11 @@ def stand_apart(text_page: Any, first: int, length: int, distance: float) -> boo
     n_pieces = _count_boxes(text_page, first, length)
     if n_pieces < 2:
         return False
-    sides = []
+    lefts, rights = [], []
     for number in range(n_pieces):
         _get_piece(text_page, number, _TO_X, _TO_Y, _TO_X_END, _TO_Y_END)
-        sides.append((_X.value, _X_END.value))
-    sides.sort()
-    end = sides[0][1]
-    for left, right in sides:
-        if left - end > distance:
-            return True
-        end = right
-    return False
+        lefts.append(_X.value)
+        rights.append(_X_END.value)
+    if not all(map(lt, lefts, lefts[1:])):
+        lefts, rights = map(list, zip(*sorted(zip(lefts, rights, strict=True)), strict=True))
+    return max(map(sub, lefts[1:], rights)) > distance

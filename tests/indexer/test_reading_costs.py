@@ -1,0 +1,84 @@
+"""Reading costs what it did: how many functions a page of a PDF and a passage of a text make longsearch enter.
+
+A count is the same on every machine. Who adds a feature for a few pages or passages finds here whether the others pay
+for it; where all are to pay, the bound is raised with the reason.
+"""
+
+import os
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import longsearch.engine
+from longsearch.engine.store.store import Store
+from longsearch.engine.types.documents import DocumentText, Passage
+from longsearch.indexer.extract.pdf.pdfium import PdfiumDocument
+from tests.engine.store.store_helpers import open_store, record
+from tests.indexer.pdf_writing import lines_of, write_pdf
+
+_HOUSE = str(Path(longsearch.engine.__file__).resolve().parents[1]) + os.sep
+_N_PAGES, _N_PASSAGES = 8, 60
+PROSE = (
+    "The keeper of the light wrote down each ship that passed the point in a storm, and counted the lost boats in the "
+    "spring of 1887. In March he counted 1,240 barrels (Vik, 1886), and half of them were empty; the rest smelled of "
+    "tar. His daughter trimmed the lamp every second hour, and slept in the afternoon by the warm wall. "
+)
+
+
+def entered(run: Callable[[], object]) -> Counter[str]:
+    """How often `run` enters each function of longsearch, and asks regular expressions there, once all is imported.
+
+    Comprehensions do not count: from Python 3.12 on they are no functions.
+    """
+    run()
+    found: Counter[str] = Counter()
+
+    def note(frame: FrameType, event: str, called: Any) -> None:
+        code = frame.f_code
+        if not os.path.realpath(code.co_filename).startswith(_HOUSE):
+            return
+        if event == "call" and not code.co_name.startswith("<"):
+            found[code.co_qualname] += 1
+        elif event == "c_call" and isinstance(getattr(called, "__self__", None), re.Pattern):
+            found[f"{code.co_qualname}: {called.__name__}"] += 1
+
+    sys.setprofile(note)
+    try:
+        run()
+    finally:
+        sys.setprofile(None)
+    return found
+
+
+def test_a_page_of_a_pdf_enters_few_functions_for_each_of_its_lines(tmp_path: Path) -> None:
+    text = "\n".join(f"{PROSE[n : n + 60]} {n}" for n in range(40))
+    path = write_pdf(tmp_path / "a.pdf", [lines_of(text)] * _N_PAGES)
+
+    def read() -> None:
+        document = PdfiumDocument(path)
+        assert all(len(document.page(n).lines) == 40 for n in range(_N_PAGES))  # type: ignore[union-attr]
+        document.close()
+
+    found = entered(read)
+    assert found.total() <= 11 * 40 * _N_PAGES, found.most_common(15)  # 10.3 a line
+
+
+def test_a_passage_of_a_text_enters_few_functions(tmp_path: Path) -> None:
+    text = "".join(PROSE.replace("light", f"light {n}") for n in range(_N_PASSAGES))
+    size = len(text) // _N_PASSAGES
+    passages = [Passage(n * size, (n + 1) * size, 100) for n in range(_N_PASSAGES)]
+
+    def read(store: Store, name: str) -> None:
+        store.add_document(
+            record(name), sha256(name.encode()).digest(), DocumentText(text + name, (), "Light"), passages
+        )
+
+    with open_store(tmp_path / "i.db") as store:
+        names = iter(("a.md", "b.md"))
+        found = entered(lambda: read(store, next(names)))
+    assert found.total() <= 28 * _N_PASSAGES, found.most_common(20)  # 26.2 a passage
