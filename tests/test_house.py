@@ -9,6 +9,7 @@ REPOSITORY = Path(__file__).parents[1]
 PACKAGES = ("app", "engine", "indexer", "tui")
 MAX_FUNCTION_LINES = 40
 MAX_FILE_LINES = 300
+MOST_PROCESSES = 45
 _REASON = re.compile(r"Longer than \d+ lines because")
 
 
@@ -92,3 +93,12 @@ def test_a_test_imports_its_helpers_by_their_whole_name_and_leaves_the_import_pa
     helpers = "|".join(path.stem for path in tests if path.stem not in ("conftest", "__init__"))
     short = rf"^\s*(from ({helpers}) import|import ({helpers})$|sys\.path(\.(append|extend|insert)| \+=))"
     assert [name(path) for path in tests if re.search(short, path.read_text("utf-8"), re.MULTILINE)] == []
+
+
+def test_few_tests_start_a_process_of_their_own() -> None:
+    """A process costs a second or more; `main([...])` runs a command in this one, `monkeypatch` gives it a home.
+
+    Who adds one here takes one away, or says why in the commit: the tests must take minutes on two cores.
+    """
+    texts = [path.read_text("utf-8") for path in (REPOSITORY / "tests").rglob("test_*.py")]
+    assert sum(text.count("[sys." + "executable") for text in texts) <= MOST_PROCESSES

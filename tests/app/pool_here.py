@@ -1,5 +1,6 @@
 """A pool whose worker runs in this process, in place of Ray's."""
 
+import pickle
 from collections import Counter, deque
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -14,13 +15,18 @@ from longsearch.app.cluster.work import WorkerJob
 from longsearch.app.cluster.worker import Worker
 
 
+def _sent(value: Any) -> Any:
+    """The value as it arrives on another machine."""
+    return pickle.loads(pickle.dumps(value))
+
+
 class PoolHere:
     """One worker, in this thread."""
 
     n_wanted = 1
 
     def __init__(self, job: WorkerJob) -> None:
-        self.worker = Worker(job)
+        self.worker = Worker(_sent(job))
         self._calls: deque[tuple[object, str, tuple[Any, ...]]] = deque()
         self.made: Counter[str] = Counter()
         self.n_lost: Counter[str] = Counter()
@@ -32,7 +38,7 @@ class PoolHere:
         return len(self._calls)
 
     def call(self, worker: int, ticket: object, method: str, *arguments: object) -> None:
-        self._calls.append((ticket, method, arguments))
+        self._calls.append((ticket, method, _sent(arguments)))
         self.made[method] += 1
 
     def outcome(self) -> Outcome | None:

@@ -199,6 +199,7 @@ def test_a_node_is_removed_and_the_other_reads_everything(
     index_of(root).check_equals(at_home)
 
 
+@pytest.mark.slow  # test_object_store.py does it by workers in its own process
 def test_an_object_store_gives_the_index_of_the_folder_that_has_the_same_files(
     nodes: Nodes, home: Path, at_home: Index
 ) -> None:

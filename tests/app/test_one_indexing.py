@@ -1,6 +1,7 @@
 """The four ways to index a folder leave the same index, calibrated, with the same news: they share one recipe."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from longsearch.app.models.folder_models import FolderModel, choose_model, finis
 from longsearch.app.paths import data_folder, index_path
 from longsearch.app.user_data.saved import SavedSearch, SavedSearches
 from longsearch.engine.index.opening import open_index
-from longsearch.engine.search import calibration
+from longsearch.engine.search import calibration, chance
 from longsearch.engine.store import files
 from longsearch.engine.store.store import Store
 from longsearch.engine.types.results import SearchMode
@@ -57,6 +58,9 @@ def models(home: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, str]:
 def many(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with enough short documents for an index that can be calibrated, when few are enough."""
     monkeypatch.setattr(calibration, "LEAST_PASSAGES", 6)
+    monkeypatch.setattr(chance, "N_QUERIES", 8)
+    for made in (chance.random_queries, chance.made_up_queries):
+        monkeypatch.setattr(chance, made.__name__, partial(made, n=8))
     root = home / "many"
     root.mkdir()
     for number in range(N_FILES):
