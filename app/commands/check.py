@@ -4,9 +4,8 @@ import json
 import sys
 from argparse import ArgumentParser, Namespace
 from contextlib import redirect_stdout
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from longsearch.engine.amounts import counted
 from longsearch.engine.errors import LongsearchError, in_words
@@ -17,8 +16,7 @@ _IN_USE = 11
 """The exit code of restic for a repository that another process holds: nothing is wrong, try again."""
 
 
-@dataclass(frozen=True, slots=True)
-class Examined:
+class Examined(NamedTuple):  # `longsearch --help` imports this module, and dataclasses take long to import
     """What is known of one index after a look at it."""
 
     root: str
