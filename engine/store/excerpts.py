@@ -126,48 +126,38 @@ def nearest(db: apsw.Connection, query: Vectors, passage_ids: Sequence[int]) -> 
         " WHERE passage_id IN (SELECT value FROM json_each(?)) ORDER BY passage_id"
     )
     rows: list[tuple[int, bytes]] = list(db.execute(sql, (json.dumps(list(passage_ids)),))) if len(passage_ids) else []
-    none, long = np.empty(0, np.int64), _record(len(query), 4).itemsize
-    found = [Nearest(none, none, none, np.empty(0, np.float32))]
+    if not rows:
+        none = np.empty(0, np.int64)
+        return Nearest(none, none, none, np.empty(0, np.float32))
+    long, found = _record(len(query), 4).itemsize, []
     for n_bits in (2, 4):
-        if own := [row for row in rows if bool(len(row[1]) % long) == (n_bits == 2)]:
-            found.append(_nearest(own, query, n_bits))
+        if not (own := [row for row in rows if bool(len(row[1]) % long) == (n_bits == 2)]):
+            continue
+        record = _record(len(query), n_bits)
+        sizes = np.array([len(packed) // record.itemsize for _, packed in own])
+        whole = b"".join(packed[: len(packed) // record.itemsize * record.itemsize] for _, packed in own)
+        records = np.frombuffer(whole, record)
+        firsts, each = np.cumsum(sizes) - sizes, 8 // n_bits
+        parts = np.pad(query, (0, -len(query) % each)).reshape(-1, each)
+        cosines = np.zeros(len(records), np.float32)
+        for place in range(each):
+            codes = records["codes"] >> (8 - n_bits * (place + 1)) & (2**n_bits - 1)
+            cosines += codes.astype(np.float32) @ parts[:, place]
+        cosines = 2 * cosines - 3 * query.sum() if n_bits == 2 else cosines - 8 * query.sum()
+        cosines *= records["scale"].astype(np.float32)
+        highest = np.maximum.reduceat(cosines, firsts)
+        equal = np.flatnonzero(cosines == np.repeat(highest, sizes))
+        best = equal[np.searchsorted(equal, firsts)]  # in each passage, the first of those with the highest cosine
+        following = np.append(records["start"][1:].astype(np.int64), -1)
+        following[firsts + sizes - 1] = -1
+        ids = np.array([id_ for id_, _ in own], np.int64)
+        found.append((ids, records["start"][best].astype(np.int64), following[best], highest))
     ids, starts, stops, cosines = map(np.concatenate, zip(*found, strict=True))
     order = np.argsort(ids)
     return Nearest(ids[order], starts[order], stops[order], cosines[order])
-
-
-def _nearest(rows: Sequence[tuple[int, bytes]], query: Vectors, n_bits: int) -> Nearest:
-    """The same in passages, at least one, whose excerpts all have so many bits."""
-    record = _record(len(query), n_bits)
-    sizes = np.array([len(own) // record.itemsize for _, own in rows])
-    whole = b"".join(own[: len(own) // record.itemsize * record.itemsize] for _, own in rows)
-    records = np.frombuffer(whole, record)
-    firsts, cosines = np.cumsum(sizes) - sizes, _cosines(records, query, n_bits)
-    highest = np.maximum.reduceat(cosines, firsts)
-    equal = np.flatnonzero(cosines == np.repeat(highest, sizes))
-    best = equal[np.searchsorted(equal, firsts)]  # in each passage, the first of those with the highest cosine
-    following = np.append(records["start"][1:].astype(np.int64), -1)
-    following[firsts + sizes - 1] = -1
-    ids = np.array([id_ for id_, _ in rows], np.int64)
-    return Nearest(ids, records["start"][best].astype(np.int64), following[best], highest)
 
 
 def _record(dim: int, n_bits: int) -> np.dtype[np.void]:
     """The layout of an excerpt's vector."""
     start, scale = ("<u2", "<f2") if n_bits == 2 else ("<u4", "<f4")
     return np.dtype([("start", start), ("scale", scale), ("codes", "u1", (-(-dim * n_bits // 8),))])
-
-
-def _cosines(records: NDArray[np.void], query: Vectors, n_bits: int) -> Vectors:
-    """(n,): the cosine of each record with `query` (dim,)."""
-    codes, each = records["codes"], 8 // n_bits
-    parts = np.pad(query, (0, -len(query) % each)).reshape(-1, each)
-    cosines = np.zeros(len(codes), np.float32)
-    for place in range(each):
-        own = codes >> (8 - n_bits * (place + 1)) & (2**n_bits - 1)
-        cosines += own.astype(np.float32) @ parts[:, place]
-    times, less = (2, 3) if n_bits == 2 else (1, 8)
-    cosines *= times
-    cosines -= less * query.sum()
-    cosines *= records["scale"].astype(np.float32)
-    return cosines

@@ -11,7 +11,8 @@ The arrays of a segment of words:
     term_ends (t + 1,)    where each term begins in `terms`
     posting_ends (t + 1,) where the postings of each term begin
     n_documents (t,)      documents that hold a term
-    places (p,)           postings: numbers of passages in this segment, ascending for each term
+    places (p,)           postings: numbers of passages in this segment, ascending for each term: their lowest two bytes
+    turns (u,), above (u,)  from which postings on, what stands above these two bytes; 0 until the first
     counts (p,)           how often the passage holds the term; a word of the title counts `TITLE_WEIGHT` times
     position_ends (t+1,)  where the positions of each term begin
     positions (q,)        where in the passage the term stands, `counts` numbers for each posting: their lowest bytes
@@ -31,7 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longsearch.engine.store.segments.files import Arrays, SegmentWriter, Shapes
-from longsearch.engine.store.segments.term_counts import ranges
+from longsearch.engine.store.segments.term_counts import LOW_BITS, places_at, ranges
 
 Ints = NDArray[np.signedinteger[Any]] | NDArray[np.unsignedinteger[Any]]
 _BYTE = 255
@@ -128,17 +129,24 @@ def write(writer: SegmentWriter, passages: Passages, terms: Sequence[bytes], cou
     writer.write("posting_ends", [np.append(0, np.cumsum(counted.n_postings))])
     writer.write("n_documents", [counted.n_documents])
     writer.write("position_ends", [np.append(0, np.cumsum(counted.n_positions))])
-    names = ("places", "counts", "positions", "far", "highs")
+    names = ("places", "counts", "positions", "far", "highs", "turns", "above")
     writer.write_together(names, _written(counted.blocks()))
 
 
 def _written(blocks: Iterable[Block]) -> Iterator[Sequence[NDArray[Any]]]:
-    """Yield what is written of each block: places, counts, positions, which are far, and how far."""
-    before = 0
+    """Yield what is written of each block: places, counts, positions, which are far and how far, turns, above."""
+    before, n, last = 0, 0, 0
     for block in blocks:
-        far = np.flatnonzero(block.positions > _BYTE)
-        yield block.places, block.counts, block.positions & _BYTE, far + before, block.positions[far] >> 8
-        before += len(block.positions)
+        far, turns = np.flatnonzero(block.positions > _BYTE), _turns(block, last)
+        above, highs = block.places >> LOW_BITS, block.positions[far] >> 8
+        low = block.places & ((1 << LOW_BITS) - 1)
+        yield low, block.counts, block.positions & _BYTE, far + before, highs, turns + n, above[turns]
+        before, n, last = before + len(block.positions), n + len(above), int(above[-1]) if len(above) else last
+
+
+def _turns(block: Block, last: int) -> NDArray[np.int64]:
+    """The postings of a block whose place has other upper bits than the one before; `last`: those before the block."""
+    return np.flatnonzero(np.diff(block.places >> LOW_BITS, prepend=last))
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +163,7 @@ class Counted:
     largest_position: int
     n_far: int
     """How many positions have more than a byte."""
+    n_turns: int
     blocks: Any
     """A function that returns an iterator of `Block`, the same every time."""
 
@@ -162,7 +171,7 @@ class Counted:
     def of(cls, n_terms: int, document_ids: NDArray[np.int64], blocks: Any) -> "Counted":
         """Count the postings of these blocks; `document_ids` (n,) are those of all passages."""
         n_postings, n_documents, n_positions = np.zeros((3, n_terms), np.int64)
-        largest, last, n_far = 0, 0, 0
+        largest, last, n_far, n_turns, above = 0, 0, 0, 0, 0
         for block in blocks():
             if not len(block.terms):
                 continue
@@ -174,7 +183,8 @@ class Counted:
             n_positions[first:end] += np.bincount(block.terms - first, block.counts).astype(np.int64)
             largest, last = max(largest, int(block.counts.max())), max(last, int(block.positions.max()))
             n_far += int(np.count_nonzero(block.positions > _BYTE))
-        return cls(n_postings, n_documents, n_positions, largest, last, n_far, blocks)
+            n_turns, above = n_turns + len(_turns(block, above)), int(block.places[-1]) >> LOW_BITS
+        return cls(n_postings, n_documents, n_positions, largest, last, n_far, n_turns, blocks)
 
 
 def shapes(passages: Passages, terms: Sequence[bytes], counted: Counted) -> Shapes:
@@ -192,12 +202,14 @@ def shapes(passages: Passages, terms: Sequence[bytes], counted: Counted) -> Shap
         "term_ends": (np.min_scalar_type(n_bytes), (n_terms + 1,)),
         "posting_ends": (np.min_scalar_type(n_postings), (n_terms + 1,)),
         "n_documents": (np.int32, (n_terms,)),
-        "places": (np.uint32, (n_postings,)),
+        "places": (np.uint16, (n_postings,)),
         "counts": (np.min_scalar_type(counted.largest_count), (n_postings,)),
         "position_ends": (np.min_scalar_type(n_positions), (n_terms + 1,)),
         "positions": (np.uint8, (n_positions,)),
         "far": (np.min_scalar_type(n_positions), (counted.n_far,)),
         "highs": (np.min_scalar_type(counted.largest_position >> 8), (counted.n_far,)),
+        "turns": (np.min_scalar_type(n_postings), (counted.n_turns,)),
+        "above": (np.min_scalar_type(n >> LOW_BITS), (counted.n_turns,)),
     }
 
 
@@ -263,7 +275,10 @@ class _Blocks:
             first, last = np.searchsorted(numbers, (start, stop))
             ends = segment["posting_ends"][first : last + 1].astype(np.int64)
             own = slice(int(ends[0]), int(ends[-1]))
-            places, counts = new_places[segment["places"][own]], segment["counts"][own].astype(np.int64)
+            places, counts = (
+                new_places[places_at(segment, own.start, own.stop)],
+                segment["counts"][own].astype(np.int64),
+            )
             terms = np.repeat(numbers[first:last], np.diff(ends))
             parts.append((terms, places, counts))
             begin, end = segment["position_ends"][[first, last]].tolist()

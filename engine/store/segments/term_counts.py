@@ -12,10 +12,14 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from longsearch.engine.store.segments.files import Arrays
+
 K1, B = 1.2, 0.75  # FTS5's constants; do not change them
 _IDF_LEAST = 1e-6  # FTS5's idf of a term that more than half of the passages hold
 _AT_ONCE = 16_384  # passages: what is computed of them stays in a core's own cache, which is three times as fast
 _FEW = 8  # documents are looked up one by one if an eighth as many passages hold the term
+LOW_BITS = 16
+"""So many bits of a place stand in the array `places` of a segment."""
 
 Ints = NDArray[Any]
 
@@ -163,6 +167,17 @@ def n_documents_at(first_of: NDArray[np.int64], places: Ints) -> int:
         return int(np.count_nonzero(np.diff(numbers))) + bool(len(numbers))
     counts = np.diff(np.searchsorted(places, first_of.astype(places.dtype)))
     return int(np.count_nonzero(counts))
+
+
+def places_at(segment: Arrays, start: int, stop: int) -> NDArray[np.uint32]:
+    """The places of the postings from `start` to `stop`. A segment of an older longsearch has them whole."""
+    found: NDArray[np.uint32] = segment.part("places", start, stop).astype(np.uint32, copy=False)
+    if "turns" in segment.raw and len(turns := segment["turns"]):
+        first, last = np.searchsorted(turns, np.array((start, stop), turns.dtype))
+        above = np.append(np.uint32(0), segment["above"][max(first - 1, 0) : last])[1 if first else 0 :]
+        borders = [0, *(turns[first:last].astype(np.int64) - start).tolist(), stop - start]
+        found += np.repeat(above, np.diff(borders)) << LOW_BITS
+    return found
 
 
 def ranges(starts: Ints, lengths: Ints) -> NDArray[np.int64]:

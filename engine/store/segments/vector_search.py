@@ -59,7 +59,8 @@ class VectorSearch:
         n = max(_LEAST_BY_WEIGHT, 4 * k + _BEYOND, n_all // _SHARE_BY_WEIGHT)
         near = self._by_weighted_signs(query, self._by_signs(query, _BY_SIGNS * n, allowed), n)
         ids, scores = self._best_of(near, query, k)
-        fresh, fresh_scores = read(self.db, self.kind, self._allowed_fresh(allowed), query)
+        fresh = self.fresh if allowed is None or not len(self.fresh) else self._allowed_fresh(allowed)
+        fresh, fresh_scores = read(self.db, self.kind, fresh, query)
         ids, scores = np.concatenate([ids, fresh]), np.concatenate([scores, fresh_scores])
         order = np.lexsort((ids, -scores))[:k]
         return list(zip(ids[order].tolist(), scores[order].tolist(), strict=True))
@@ -107,9 +108,7 @@ class VectorSearch:
         ids = np.concatenate([segment["ids"][places] for segment, places in zip(self.segments, near, strict=True)])
         return ids[is_near], flat[is_near]
 
-    def _allowed_fresh(self, allowed: CandidateFilter | None) -> NDArray[np.int64]:
-        if allowed is None or not len(self.fresh):
-            return self.fresh
+    def _allowed_fresh(self, allowed: CandidateFilter) -> NDArray[np.int64]:
         document_of = documents.documents_of(self.db, self.fresh.tolist())
         owners = np.array([document_of[id_] for id_ in self.fresh.tolist()], np.int64)
         return self.fresh[allowed.mask(self.fresh, *document_starts(owners))]

@@ -120,6 +120,8 @@ def test_segments_agree_with_fts5_after_any_changes(changes: list[tuple], least:
         patch.setattr(upkeep, "_WRITTEN_AT_ONCE", 5)
         patch.setattr(upkeep, "_MAX_OUTDATED", 3)
         patch.setattr(postings, "_POSTINGS_AT_ONCE", 7)
+        patch.setattr(postings, "LOW_BITS", 1)
+        patch.setattr(term_counts, "LOW_BITS", 1)
         patch.setattr(segment_words, "_BLOCK", 2)
         patch.setattr(term_counts, "_AT_ONCE", 3)
         patch.setattr(word_parts, "_AT_ONCE", 3)
@@ -144,6 +146,33 @@ def test_segments_agree_with_fts5_after_any_changes(changes: list[tuple], least:
             has_passages = db.execute("SELECT EXISTS (SELECT 1 FROM passages)").get
         if has_passages:
             check(store, QUERIES[:8], least)
+
+
+def write_as_before(store: Store) -> None:
+    """Write the segment of words, a small one, as it was until places had two bytes."""
+    with store.changing() as db:
+        (one,) = manifest.read(db, Kind.WORDS).segments
+        own = dict(files.mapped(files.path_of(store.path, Kind.WORDS, one.token), one.token))
+        assert len(own.pop("turns")) == len(own.pop("above")) == 0
+        own["places"] = own["places"].astype(np.uint32)
+        shapes = {name: (array.dtype, array.shape) for name, array in own.items()}
+        with files.writing(store.path, Kind.WORDS, shapes) as (token, writer):
+            for name, array in own.items():
+                writer.write(name, [array])
+        db.execute("UPDATE segments SET token = ? WHERE kind = ?", (token, Kind.WORDS))
+
+
+def test_places_of_four_bytes_are_read_and_get_two(store: Store) -> None:
+    write(store, "a.md", ["apple pear", "plum apple", "cherry"])
+    store.tidy()
+    write_as_before(store)
+    check(store)
+    write(store, "b.md", ["apple plum"])
+    check(store)
+    store.tidy()
+    check(store)
+    for path in store.path.parent.glob(f"{store.path.name}-{Kind.WORDS}-*"):
+        assert files.mapped(path, path.name.rpartition("-")[2])["places"].dtype == np.uint16
 
 
 def open_scratch() -> Store:
