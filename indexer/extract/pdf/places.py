@@ -79,4 +79,4 @@ def stand_apart(text_page: Any, first: int, length: int, distance: float) -> boo
         rights.append(_X_END.value)
     if not all(map(lt, lefts, lefts[1:])):
         lefts, rights = map(list, zip(*sorted(zip(lefts, rights, strict=True)), strict=True))
-    return max(map(sub, lefts[1:], rights)) > distance
+    return bool(max(map(sub, lefts[1:], rights)) > distance)
