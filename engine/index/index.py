@@ -76,7 +76,10 @@ class Index:
         """What chance reaches here; None if it was not measured, or for the vectors of another model."""
         if _BACKGROUND not in self.meta:
             return None
-        background = Background(**json.loads(self.meta[_BACKGROUND]))
+        try:
+            background = Background(**json.loads(self.meta[_BACKGROUND]))
+        except (ValueError, TypeError) as error:  # a page of zeros has the right checksum
+            raise apsw.CorruptError("what chance reaches cannot be read") from error
         return background if background.fingerprint == self.fingerprint else None
 
     @cached_property

@@ -3,7 +3,8 @@
 The quick part compares sizes and counts; the thorough one reads every page, text, vector, state and segment.
 """
 
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -114,7 +115,21 @@ _PARTS: dict[str, Callable[[apsw.Connection, int], bool]] = {
 }
 
 
+def unreadable(known: Mapping[str, object]) -> set[str]:
+    """Return the keys of what an index knows of itself whose JSON cannot be read."""
+    found = set()
+    for key, value in known.items():
+        try:
+            if isinstance(value, str) and value[:1] in ("{", "["):
+                json.loads(value)
+        except ValueError:
+            found.add(key)
+    return found
+
+
 def _counts(db: apsw.Connection) -> Iterator[Finding]:
+    if broken := unreadable(dict(db.execute("SELECT key, value FROM meta"))):
+        yield Finding(f"what the index knows of itself cannot be read: {', '.join(sorted(broken))}")
     n_passages, n_with_words = (db.execute(f"SELECT count(*) FROM {of}").get for of in ("passages", "words_docsize"))  # noqa: S608
     if n_passages != n_with_words:
         yield Finding(f"there are words of {n_with_words:,} passages, but there are {n_passages:,}")

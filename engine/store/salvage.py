@@ -61,7 +61,8 @@ def _take_over_meta(db: apsw.Connection, damaged: apsw.Connection) -> None:
     known = dict(damaged.execute("SELECT key, value FROM meta"))
     if (model := vectors.model_of(known)) is not None:
         vectors.use_model(db, *model, vectors.weight_of_excerpts(known))
-    rows = ((key, value) for key, value in known.items() if key not in _NOT_TAKEN_OVER)
+    left_out = _NOT_TAKEN_OVER | examination.unreadable(known)
+    rows = ((key, value) for key, value in known.items() if key not in left_out)
     db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", rows)
 
 

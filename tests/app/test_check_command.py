@@ -92,3 +92,17 @@ def test_a_damaged_index_is_told_beside_one_in_use_and_the_code_is_that_of_damag
     rows = {row["index"]: row for row in json.loads(capsys.readouterr().out)["folders"]}
     assert rows[str(index_path(root))]["problem"] and not rows[str(index_path(root))]["findings"]
     assert rows[str(index_path(other))]["findings"] and not rows[str(index_path(other))]["problem"]
+
+
+def test_a_cut_off_value_of_the_index_itself_is_told_and_made_anew(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Store.open(index_path(root)) as store, store.changing() as db:
+        db.execute("""INSERT OR REPLACE INTO meta VALUES ('background', '{"fingerprint": "fa')""")
+    found = checked(capsys)
+    assert "background" in str(found["findings"])
+    assert main(["search", "honey", str(root)]) == 3
+    assert "corrupt" in capsys.readouterr().err
+    with Store.open(index_path(root)) as store:
+        assert "documents were taken over" in store.notes[0]
+    assert main(["check", "--read-data", str(root)]) == 0
