@@ -88,9 +88,9 @@ in a `Scope`. `opened` opens the index of each folder: `open_index` alone knows 
 `parse` reads the text once. `vectors_of` has the daemon, or a model opened here, encode it with its instruction.
 `engine.search.searcher.search` takes the open indexes and the `SearchRequest`. BM25 scores passages by words, cosines
 score them by meaning (`candidates`). One score is made of the two (`both`), of the passage's nearest excerpt and of its
-document, and results are grouped by document (`group`). `with_levels` says what is better than chance. A result is
-shown at its page, with the passage lit and its excerpt brighter. For "more like this", the document's vector is
-compared with those of the other documents.
+document, and results are grouped by document (`group`). Title and names rank documents, not the passages of one
+(`by_own_words`). `with_levels` says what is better than chance. A result is shown at its page, with the passage lit and
+its excerpt brighter. For "more like this", the document's vector is compared with those of the other documents.
 
 Words: Each document has a language. English words are stemmed by FTS5, others by Snowball before they reach it, and
 scripts without spaces become pairs of characters (`engine.languages`). A query's word is looked up in the form that
