@@ -13,7 +13,7 @@ from longsearch.engine.types.documents import DocumentText, Heading, Passage
 from longsearch.engine.types.results import SearchResults
 from tests.engine.store.store_helpers import DIM, ROOT, of_store, search
 
-__all__ = ["add", "names", "of_store", "search", "toward"]
+__all__ = ["add", "kept", "names", "of_store", "search", "toward"]
 _EXCERPT_CHARACTERS = 10
 
 
@@ -22,6 +22,12 @@ def toward(*weights: float) -> NDArray[np.float32]:
     vector = np.zeros(DIM, np.float32)
     vector[: len(weights)] = weights
     return vector / np.linalg.norm(vector)
+
+
+def kept(*weights: float) -> float:
+    """The cosine of the vector in this direction with the first axis, as the eight bits of an index keep it."""
+    codes = np.rint(127 * np.array(weights) / np.abs(weights).max())
+    return float(codes[0] / np.linalg.norm(codes))
 
 
 def add(

@@ -15,7 +15,7 @@ from longsearch.engine.store.segments import upkeep
 from longsearch.engine.store.segments.files import Segments
 from longsearch.engine.store.store import Store
 from longsearch.engine.types.results import DocumentHit, SearchMode
-from tests.engine.search.search_helpers import add, toward
+from tests.engine.search.search_helpers import add, kept, toward
 from tests.engine.search.search_helpers import search as plain_search
 from tests.engine.store.store_helpers import DIM, of_store
 
@@ -96,16 +96,16 @@ def test_the_vectors_of_passage_excerpt_and_document_get_their_weights(store: St
     excerpts = [[toward(0, 1), toward(1)], []]
     add(store, "a.md", ["one", "two"], [toward(3, 4), toward(0, 1)], whole=toward(4, 3), excerpts=excerpts)
     found = meaning_of_best(store)
-    assert found["passage"] == pytest.approx((0.6, 0.35 * 0.6), abs=1e-6)
+    assert found["passage"] == pytest.approx((kept(3, 4), 0.35 * kept(3, 4)), abs=1e-6)
     assert found["excerpt"] == pytest.approx((1.0, 0.35), abs=1e-6)
-    assert found["document"] == pytest.approx((0.8, 0.3 * 0.8), abs=1e-6)
+    assert found["document"] == pytest.approx((kept(4, 3), 0.3 * kept(4, 3)), abs=1e-6)
 
 
 def test_the_vector_of_a_document_of_one_passage_gets_no_points(store: Store) -> None:
     add(store, "a.md", ["one"], [toward(3, 4)], whole=toward(4, 3), excerpts=[[toward(0, 1), toward(1)]])
     found = meaning_of_best(store)
     assert found.keys() == {"passage", "excerpt"}
-    assert found["passage"] == pytest.approx((0.6, 0.5 * 0.6), abs=1e-6)
+    assert found["passage"] == pytest.approx((kept(3, 4), 0.5 * kept(3, 4)), abs=1e-6)
     assert found["excerpt"] == pytest.approx((1.0, 0.5), abs=1e-6)
 
 

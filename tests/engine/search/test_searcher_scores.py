@@ -14,7 +14,7 @@ from longsearch.engine.readouts.parts import Excerpts
 from longsearch.engine.search.fusion import in_document, words_in_document
 from longsearch.engine.store.store import Store
 from longsearch.engine.types.results import SearchMode
-from tests.engine.search.search_helpers import add, names, search, toward
+from tests.engine.search.search_helpers import add, kept, names, search, toward
 from tests.engine.store.store_helpers import DIM
 
 HYBRID, MEANING, WORDS = SearchMode.HYBRID, SearchMode.MEANING, SearchMode.WORDS
@@ -98,7 +98,7 @@ def test_meaning_ranks_by_cosine(store: Store) -> None:
     add(store, "against.pdf", ["four"], [toward(-1)])
     results = search(store, "anything", MEANING, toward(1))
     assert names(results) == ["near.pdf", "far.pdf"]
-    assert [hit.score for hit in results.hits] == pytest.approx([0.6, 1 / math.sqrt(101)], abs=1e-6)
+    assert [hit.score for hit in results.hits] == pytest.approx([kept(3, 4), kept(1, 10)], abs=1e-6)
     assert [passage.text for passage in results.hits[0].passages] == ["two", "one"]
 
 
@@ -107,21 +107,21 @@ def test_of_two_equal_passages_the_passage_in_the_nearer_document_ranks_first(st
     add(store, "on it.pdf", ["three", "four"], [toward(3, 4)] * 2, whole=toward(1))
     results = search(store, "anything", MEANING, toward(1))
     assert names(results) == ["on it.pdf", "aside.pdf"]
-    assert [hit.score for hit in results.hits] == pytest.approx([0.7 * 0.6 + 0.3, 0.7 * 0.6], abs=1e-6)
+    assert [hit.score for hit in results.hits] == pytest.approx([0.7 * kept(3, 4) + 0.3, 0.7 * kept(3, 4)], abs=1e-6)
 
 
 def test_the_vector_of_a_document_of_one_passage_does_not_count(store: Store) -> None:
     add(store, "aside.pdf", ["one"], [toward(3, 4)], whole=toward(0, 1))
     (hit,) = search(store, "anything", MEANING, toward(1)).hits
-    assert hit.score == pytest.approx(0.6, abs=1e-6)
+    assert hit.score == pytest.approx(kept(3, 4), abs=1e-6)
 
 
 def test_a_passages_own_score_by_meaning_is_half_its_cosine_and_half_its_nearest_excerpts(store: Store) -> None:
     add(store, "a.pdf", ["one", "two"], [toward(3, 4)] * 2, excerpts=[[toward(0, 1), toward(1)], []])
     add(store, "b.pdf", ["three"], [toward(3, 4)], excerpts=[[toward(4, 3), toward(0, 1)]])
     results = search(store, "anything", MEANING, toward(1))
-    scores = {hit.path[-5]: [passage.score for passage in hit.passages] for hit in results.hits}
-    assert scores["a"] == pytest.approx([0.7 * (0.3 + 0.5) + 0.3 * 0.6, 0.6], abs=1e-6)
+    scores, own = {hit.path[-5]: [one.score for one in hit.passages] for hit in results.hits}, kept(3, 4)
+    assert scores["a"] == pytest.approx([0.7 * (own / 2 + 0.5) + 0.3 * own, own], abs=1e-6)
     assert scores["b"] == pytest.approx([0.3 + 0.5 * 0.8], abs=0.02)  # four bits round 0.8
 
 
@@ -129,7 +129,7 @@ def test_the_excerpts_of_an_index_weigh_what_its_model_says(store: Store) -> Non
     store.use_model("model-a", DIM, excerpt_weight=0.8)
     add(store, "a.pdf", ["one"], [toward(3, 4)], excerpts=[[toward(0, 1), toward(1)]])
     (hit,) = search(store, "anything", MEANING, toward(1), explain=True).hits
-    assert hit.score == pytest.approx(0.2 * 0.6 + 0.8, abs=1e-6)
+    assert hit.score == pytest.approx(0.2 * kept(3, 4) + 0.8, abs=1e-6)
     assert hit.reason
     assert sum(share.points for share in hit.reason.meaning) == pytest.approx(hit.score)
 
@@ -163,7 +163,7 @@ def test_an_unfinished_document_is_ranked_by_its_passages_alone(store: Store) ->
     document_id = add(store, "begun.pdf", ["one", "two"])
     store.add_vectors(document_id, 0, toward(3, 4)[None], 5, None)
     (hit,) = search(store, "anything", MEANING, toward(1)).hits
-    assert hit.score == pytest.approx(0.6, abs=1e-6)
+    assert hit.score == pytest.approx(kept(3, 4), abs=1e-6)
 
 
 def test_hybrid_ranks_first_the_document_that_matches_both_words_and_meaning(store: Store) -> None:
