@@ -51,6 +51,7 @@ def test_an_older_index_finds_parts_of_code_names_after_its_words_are_indexed_ag
         with store.reading() as db:
             db.execute("ALTER TABLE files DROP COLUMN reader_version")
             db.execute("ALTER TABLE files DROP COLUMN ctime_ns")
+            db.execute("ALTER TABLE contents DROP COLUMN marks")
             db.execute("ALTER TABLE contents DROP COLUMN page_labels")
             db.execute("DROP INDEX contents_by_words_version")
             db.execute("ALTER TABLE contents DROP COLUMN words_version")
