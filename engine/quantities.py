@@ -1,7 +1,6 @@
 """Reads quantities in a text: numbers with their units, such as "12.5 cm", "3 million" or "40-60 kg". Pure.
 
-A small table, not pint (BSD, pure Python, 0.3 s to load): units are only recognised and named, nothing is computed
-with them but thousands and millions.
+A small table, not pint: units are only recognised and named, nothing is computed with them but thousands and millions.
 """
 
 import re

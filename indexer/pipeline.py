@@ -254,7 +254,9 @@ class Pipeline:
             return
         n_failures = 1 + (known.n_failures if known and known.stamp == stamp else 0)
         again_at = retry_at(n_failures, error.n_retries, time.time())
-        if self._is_retry_of_partial_file(stamp):
+        if (
+            known and not known.failed and known.stamp == stamp
+        ):  # as far as name, size and time say, what is held is right
             self._store.add_failed_retry(stamp, n_failures, again_at)
         else:
             self._store.add_failure(stamp, error.message, error.hint, n_failures, again_at, error.n_scanned)
@@ -263,8 +265,7 @@ class Pipeline:
     def _is_retry_of_partial_file(self, stamp: FileStamp) -> bool:
         """Return whether the file is unchanged and was read only in part, so that this time more of it may be read."""
         known = self._catalogue.get(stamp.path)
-        is_unchanged = known is not None and not known.failed and known.stamp == stamp
-        return is_unchanged and known is not None and known.retry_at is not None
+        return known is not None and not known.failed and known.stamp == stamp and known.retry_at is not None
 
     def _report(self, activity: str) -> None:
         """Show other processes the current activity, at most once a second; show "" (nothing to do) at once."""

@@ -2,6 +2,9 @@
 
 import os
 
+import pytest
+
+from longsearch.indexer import plan
 from tests.indexer.pdf_writing import lines_of, write_pdf
 from tests.indexer.pipeline_bench import Bench
 
@@ -47,7 +50,10 @@ def test_a_file_that_cannot_be_read_now_keeps_its_title_and_is_not_tried_for_eve
     assert [hit.title for hit in bench.hits("steel")] == ["an old title"]
 
 
-def test_describing_stops_when_asked_and_goes_on_at_the_next_sweep(bench: Bench) -> None:
+def test_describing_stops_when_asked_and_goes_on_at_the_next_sweep(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plan, "_LONGEST_TICK_NS", 0)  # no file of an older index has changed just now
     for number in range(4):
         (bench.root / f"{number}.md").write_text(f"# Note {number}\n\nsteel words {number}\n")
     bench.run()
