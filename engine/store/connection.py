@@ -7,6 +7,7 @@ this row exists at the opening, the last writer died.
 Longer than 300 lines because opening, checking, moving aside and explaining errors are one thing.
 """
 
+import json
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -27,7 +28,8 @@ from longsearch.engine.store.schema import MIGRATIONS, check_version, migrate
 BUSY_TIMEOUT_MS = 5_000
 _CHECKPOINT_TIMEOUT_MS = 100
 _MOST_IDLE = 8
-_CORRUPT = (apsw.CorruptError, apsw.NotADBError)
+_CORRUPT = (apsw.CorruptError, apsw.NotADBError, json.JSONDecodeError)
+"""What damage raises: a page of zeros has the right checksum, and what is JSON there cannot be read."""
 _ASIDE, _KEPT_ASIDE_DAYS = ".corrupt-", 30
 _CHECKSUM_BYTES = 8
 """At the end of each page."""

@@ -12,7 +12,7 @@ import apsw
 import numpy as np
 
 from longsearch.engine.amounts import counted
-from longsearch.engine.store import documents, manifest, texts, vectors
+from longsearch.engine.store import documents, manifest, vectors
 from longsearch.engine.store.segments.files import mapped, path_of
 from longsearch.engine.store.segments.vector_maker import TABLES, VectorMaker
 from longsearch.engine.store.vec0 import storage_chunks
@@ -84,7 +84,8 @@ def _text_is_whole(db: apsw.Connection, document_id: int) -> bool:
     n_characters = db.execute("SELECT n_chars FROM contents WHERE id = ?", (document_id,)).get
     past = "SELECT 1 FROM passages WHERE content_id = ? AND NOT (0 <= start AND start <= stop AND stop <= ?)"
     is_cut = db.execute(past, (document_id, n_characters)).get
-    return len(texts.whole(db, document_id)) == n_characters and is_cut is None
+    documents.outline(db, document_id)  # raises ValueError if its headings or places cannot be read
+    return len(documents.text(db, document_id).text) == n_characters and is_cut is None
 
 
 def _vectors_are_whole(db: apsw.Connection, document_id: int) -> bool:

@@ -136,6 +136,12 @@ def read_again(db: apsw.Connection, paths: Collection[str]) -> None:
     db.executemany("UPDATE files SET retry_at = 0 WHERE path = ?", ((os.fsencode(path),) for path in paths))
 
 
+def reread(db: apsw.Connection) -> None:
+    """Have the next sweep compare the bytes of every file; where the system does not say ctime, read it anew."""
+    db.execute("UPDATE files SET retry_at = 0 WHERE ctime_ns = 0")
+    db.execute("UPDATE files SET ctime_ns = 1 WHERE ctime_ns != 0")  # no file has it, so each counts as touched
+
+
 def touch(db: apsw.Connection, file: FileStamp) -> bool:
     """Record a new size, time or inode of a file with unchanged bytes; return False if the path is unknown."""
     sql = "UPDATE files SET size = ?, mtime_ns = ?, inode = ?, ctime_ns = ? WHERE path = ?"

@@ -82,7 +82,7 @@ def _takes_over(db: apsw.Connection, damaged: apsw.Connection, document_id: int)
             for table, key in _KEYS.items():
                 _copy(db, damaged, table, f"{key} = ?", document_id)
             if not documents.exists(db, document_id) or examination.wrong_in(db, document_id) == "the texts":
-                return False
+                raise ValueError("its texts are not whole")  # which takes back what was copied
             _take_over_vectors(db, damaged, document_id)
             lifecycle.index_words_again(db, document_id)
     except examination.BROKEN:

@@ -100,7 +100,7 @@ class Store(VectorWriter):
     def reread(self) -> None:
         """Have the next sweep compare the bytes of every file with what was read of it."""
         with self.changing() as db:
-            files.read_again(db, files.catalogue(db))
+            files.reread(db)
 
     def note_times(self, stamps: Sequence[FileStamp]) -> None:
         """Record the times of files that have not changed, of which an older longsearch did not know all."""

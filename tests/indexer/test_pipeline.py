@@ -130,6 +130,24 @@ def test_a_file_that_is_replaced_with_the_same_size_and_time_is_found(bench: Ben
     assert bench.run().n_read == 0
 
 
+def test_a_file_whose_bytes_are_compared_is_not_extracted_again(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench.write("a.txt")
+    bench.run()
+    bench.run()
+    bench.store.reread()
+    given: list[Path] = []
+    extract = bench.extractor.extract_all
+    monkeypatch.setattr(
+        bench.extractor, "extract_all", lambda paths: extract(given.append(one) or one for one in paths)
+    )
+    assert bench.run() == ReadSummary(0, 0, 0, 0, (), finished=True)
+    assert given == []
+    monkeypatch.undo()
+    (bench.root / "a.txt").write_text("b words")
+    bench.store.reread()
+    assert bench.run().n_read == 1
+
+
 def test_a_file_that_changes_in_the_tick_of_the_clock_in_which_it_was_read_is_found(bench: Bench) -> None:
     path = bench.write("a.txt", n_words=20)
     bench.write("b.txt", n_words=30)

@@ -12,6 +12,7 @@ import pytest
 from longsearch.engine.errors import StoreError
 from longsearch.engine.index.opening import open_index
 from longsearch.engine.store import salvage
+from longsearch.engine.store.connection import CorruptIndexError
 from tests.engine.store.store_helpers import add, check_invariants, embed, open_store
 from tests.faults.index_contents import index_contents
 
@@ -41,6 +42,21 @@ def same(found: dict[str, Any], expected: dict[str, Any]) -> bool:
         np.array_equal(found[key], value) if isinstance(value, np.ndarray) else found[key] == value
         for key, value in expected.items()
     )
+
+
+@pytest.mark.parametrize("column", ["page_starts", "headings", "furniture"])
+def test_a_document_whose_places_are_zeroed_is_told_and_is_lost_alone(tmp_path: Path, column: str) -> None:
+    path = tmp_path / "index.db"
+    expected = made(path, 3)
+    with open_store(path) as store, store.changing() as db:
+        db.execute(f"UPDATE contents SET {column} = ? WHERE id = 1", ("\0" * 9,))  # a page of zeros is "whole"
+    with pytest.raises(CorruptIndexError, match="corrupt"), open_index(path) as index:
+        index.outlines([1])
+        index.text(1)
+    with open_store(path) as store:
+        check_invariants(store)
+    left = index_contents(path)
+    assert len(left) == 2 and all(same(left[name], expected[name]) for name in left)
 
 
 def test_a_flipped_bit_on_any_page_is_told_or_does_no_harm_and_is_mended(tmp_path: Path) -> None:
