@@ -1,9 +1,10 @@
 """Folds documents that say nearly the same into one hit, so that other answers are seen: the versions of a lease.
 
-Two documents are versions if their best passages say nearly the same, and so do their beginnings; if they have about
-as many passages; and if their vectors are near, where they have some. If their names differ by more than numbers, they
-share nearly the whole text: two functions of a program are alike and no versions. What answers the query much worse is
-none: a word that was asked for tells the two apart. Hits are compared, never the whole index.
+Two documents are versions if their best passages say nearly the same, and so do their beginnings and a sample of what
+follows; if they have about as many passages; and if their vectors are near, where they have some. If their names differ
+by more than numbers, or by a year or a quarter, they share nearly the whole text: two functions of a program or two
+reports are alike and no versions. What answers the query much worse is none: a word that was asked for tells the two
+apart. Hits are compared, never the whole index.
 """
 
 import os
@@ -24,7 +25,8 @@ from longsearch.engine.types.results import DocumentHit
 
 _ALIKE = 0.6  # of the words of two passages that may say nearly the same
 _LEAST_WORDS = 12  # shorter notes are alike by chance
-_BEGINNING = 8_192  # characters
+_BEGINNING, _SAMPLED = 8_192, 65_536  # characters: of what follows the beginning up to there, a sample is compared
+_ONE_OF = 8  # groups of words is in the sample; two quarterly reports begin alike, and what they report differs
 _AS_LONG = 0.75  # the shorter of two versions has at least this share of the longer one's passages
 _NEAR = 0.95  # the cosine of two versions
 _AS_GOOD = 0.9  # of the better one's score: asked for AVChapterStart, AVChapterEnd stood in its place
@@ -33,7 +35,7 @@ _MOST_TIMES = 9  # as many hits as are wanted are compared at most
 _MOST_KEPT = 512  # of 11 kB each
 _beginnings: dict[tuple[FilesVersion, int], Shingles] = {}
 _NUMBER = re.compile(r"\d+")
-_LETTERS = re.compile(r"[^\W\d_]+")
+_WORD = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)|[qh][1-4](?![^\W_])|[^\W\d_]+")
 _SAY_VERSION = frozenset({"v", "ver", "version", "rev", "revision", "draft", "entwurf", "final", "copy", "old", "new"})
 IndexOf = Callable[[DocumentHit], Index]
 Finder = Callable[[Sequence[DocumentHit], int], Sequence[DocumentHit]]
@@ -100,18 +102,20 @@ class Whole:
 
     def folds_into(self, best: "Whole") -> bool:
         """Whether it needs no row of its own beside a better hit."""
-        name = _name(self.hit)
-        shared = NEARLY_THE_SAME if name and name == _name(best.hit) else _NEARLY_WHOLE
+        name = _name(self.hit.path)
+        shared = NEARLY_THE_SAME if name and name == _name(best.hit.path) else _NEARLY_WHOLE
         return self.hit.score >= _AS_GOOD * best.hit.score and self.is_version_of(best, shared)
 
     def beginning(self) -> Shingles:
-        """The groups of words with which the document begins. The last ones are kept: to read one takes 1 ms."""
+        """The groups of words with which the document begins, and some of those that follow. The last ones are kept."""
         key = self.index.files_version, self.hit.document_id
         found = _beginnings.get(key)
         if found is None:
             if len(_beginnings) >= _MOST_KEPT:
                 _beginnings.clear()
-            found = shingles(texts.spans(self.index.db, self.hit.document_id, [(0, _BEGINNING)])[0])
+            spans = [(0, _BEGINNING), (_BEGINNING, _SAMPLED)]
+            found, rest = map(shingles, texts.spans(self.index.db, self.hit.document_id, spans))
+            found = np.union1d(found, rest[rest % _ONE_OF == 0])
             _beginnings[key] = found
         return found
 
@@ -128,10 +132,10 @@ def _versions(hits: Sequence[DocumentHit], index_of: IndexOf) -> Iterator[list[D
         yield [one.hit for one in own]
 
 
-def _name(hit: DocumentHit) -> list[str]:
-    """The words of a file's name without numbers and what says that it is a version."""
-    stem = os.path.splitext(os.path.basename(hit.path))[0]  # noqa: PTH119, PTH122 (hostile names)
-    return [word for word in _LETTERS.findall(stem.casefold()) if word not in _SAY_VERSION]
+def _name(path: str) -> list[str]:
+    """The words of a file's name without numbers, unless of a year or quarter, and what says that it is a version."""
+    stem = os.path.splitext(os.path.basename(path))[0]  # noqa: PTH119, PTH122 (hostile names)
+    return [word for word in _WORD.findall(stem.casefold()) if word not in _SAY_VERSION]
 
 
 def wholes(hits: Sequence[DocumentHit], index_of: IndexOf) -> list[Whole]:

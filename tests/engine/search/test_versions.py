@@ -114,6 +114,20 @@ def test_documents_that_only_share_a_passage_stay_apart(store: Store) -> None:
     assert len(rows(found(store))) == 2
 
 
+def test_reports_of_two_quarters_begin_alike_and_stay_apart(store: Store) -> None:
+    beginning = " ".join([LEASE.format(400), *(f"Item {number} of the form is named here." for number in range(300))])
+    for quarter in (1, 2):
+        sold = (f"The mill sold {quarter}{number} sacks to {number}{quarter} bakers." for number in range(400))
+        figures = " ".join(sold)
+        put(store, f"report {quarter}.md", beginning, rest=figures)
+    assert len(beginning) > versions._BEGINNING
+    assert rows(found(store)) == [("report 1.md", []), ("report 2.md", [])]
+    for name, other in (("2023 Q2 report", "2023 Q3 report"), ("rent-2021", "rent-2022")):
+        assert versions._name(name) != versions._name(other)
+    for name, other in (("lease_v1", "lease v2 final (3)"), ("bylaws-2021-05-17", "bylaws-2021-11-02")):
+        assert versions._name(name) == versions._name(other)
+
+
 def test_what_is_alike_but_has_another_name_shares_nearly_the_whole_text_or_stays_apart(store: Store) -> None:
     for name in ("withArgon.java", "withBalloon.java", "hashing_v1.java", "hashing 2 (final).java"):
         put(store, name, LEASE.format(410).replace("old", name[:-5]).replace("repairs", name[:-5]))
