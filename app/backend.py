@@ -24,7 +24,6 @@ from longsearch.app.indexing import scans
 from longsearch.app.models import query_vectors as vectors
 from longsearch.app.models.folder_models import describe_change
 from longsearch.app.paths import index_path
-from longsearch.app.search.quoting import quote_in
 from longsearch.app.search.scope import Scope
 from longsearch.app.search.searching import Question, complete_query, headings_to_ask, search, shipped_reader
 from longsearch.app.search.similar import similar_to_document, similar_to_passage_at
@@ -39,6 +38,7 @@ from longsearch.engine.index.index import Index
 from longsearch.engine.index.opening import open_index
 from longsearch.engine.opened import Opened
 from longsearch.engine.page_image import PageImage, PageQuestion
+from longsearch.engine.query_language.prefixes import quote_in
 from longsearch.engine.types.documents import DocumentText
 from longsearch.engine.types.progress import FileReport, IndexProgress, ScannedPages
 from longsearch.engine.types.results import Folder, PassageSimilarity, SearchMode, SearchResults

@@ -23,6 +23,11 @@ FILE_TIME = "file time"
 _HIDDEN = frozenset({"title", "created", "language"})
 
 
+def of_document(values: "Sequence[MetadataValue]") -> "list[MetadataValue]":
+    """Leave out a date that says when the file was written: that is often only the day on which it was copied."""
+    return [value for value in values if value.source != FILE_TIME]
+
+
 def describe(values: "Sequence[MetadataValue]", with_others: bool = False, with_sources: bool = True) -> str:
     """Return the line, or "" if nothing is known: "Ann Lee, Bo Li · #steel · 2004-06".
 

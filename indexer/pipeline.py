@@ -254,9 +254,8 @@ class Pipeline:
             return
         n_failures = 1 + (known.n_failures if known and known.stamp == stamp else 0)
         again_at = retry_at(n_failures, error.n_retries, time.time())
-        if (
-            known and not known.failed and known.stamp == stamp
-        ):  # as far as name, size and time say, what is held is right
+        is_held = known is not None and not known.failed and known.stamp == stamp  # by name, size and time
+        if is_held:
             self._store.add_failed_retry(stamp, n_failures, again_at)
         else:
             self._store.add_failure(stamp, error.message, error.hint, n_failures, again_at, error.n_scanned)

@@ -17,12 +17,12 @@ _IN_USE = 11
 
 
 class Examined(NamedTuple):  # `longsearch --help` imports this module, and dataclasses take long to import
-    """What is known of one index after a look at it."""
+    """What `check` found out about one index."""
 
     root: str
     """Its folder; "" if not even that can be read."""
     findings: tuple[tuple[str, list[str]], ...]
-    """What is damaged, each with the paths of its documents."""
+    """Each damage in words, with the paths of the documents that it touches."""
     problem: str = ""
     """Why it could not be looked at, which is no damage: an older schema, another process that holds it."""
     is_in_use: bool = False

@@ -13,8 +13,13 @@ if TYPE_CHECKING:
     from longsearch.app.user_data.user_file import UserFile
 
 HELP = "list the kept versions of your basket, saved searches, history and settings, and bring one back"
-_HELD = {"basket": "passages", "saved": "searches", "history": "queries", "settings": "characters"}
-"""Name of a file -> what it holds, which is also its key in JSON (of settings: `text`)."""
+_HELD = {
+    "basket": ("passages", "passages"),
+    "saved": ("searches", "searches"),
+    "history": ("queries", "queries"),
+    "settings": ("characters", "text"),
+}
+"""Name of a file -> what it holds, and its key in the file's JSON."""
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -44,14 +49,13 @@ def _file(name: str) -> "UserFile":
     from longsearch.app.user_data.saved import SavedSearches
     from longsearch.app.user_data.settings_copies import settings_file
 
-    if name == "settings":
-        return settings_file()
-    kept: dict[str, Basket | History | SavedSearches] = {
-        "basket": Basket(),
-        "saved": SavedSearches(),
-        "history": History(),
+    files = {
+        "basket": Basket().file,
+        "saved": SavedSearches().file,
+        "history": History().file,
+        "settings": settings_file(),
     }
-    return kept[name].file
+    return files[name]
 
 
 def _rows(name: str) -> list[dict[str, Any]]:
@@ -62,7 +66,7 @@ def _rows(name: str) -> list[dict[str, Any]]:
             "version": path.name.removeprefix(f"{file.path.name}.") if path != file.path else "now",
             "path": str(path),
             "saved_at": path.stat().st_mtime,
-            "n": _count(file, path, "text" if name == "settings" else _HELD[name]),
+            "n": _count(file, path, _HELD[name][1]),
         }
         for path in (file.path, *file.versions(), *file.set_aside())
         if path.exists()
@@ -79,7 +83,7 @@ def _count(file: "UserFile", path: Path, key: str) -> int | None:
 
 def _in_words(row: dict[str, Any]) -> str:
     saved_at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(row["saved_at"]))
-    held = "damaged" if row["n"] is None else f"{row['n']:,} {_HELD[row['name']]}"
+    held = "damaged" if row["n"] is None else f"{row['n']:,} {_HELD[row['name']][0]}"
     return f"{row['name']:8} {printable(row['version']):30} {saved_at}  {held}"
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from longsearch.app.commands import records
 from longsearch.app.commands.links import has_links, link
 from longsearch.engine.amounts import counted
-from longsearch.engine.metadata_lines import FILE_TIME, describe
+from longsearch.engine.metadata_lines import describe, of_document
 from longsearch.engine.places import place_name
 from longsearch.engine.printable import condensed, printable
 from longsearch.engine.reason_lines import reason_lines
@@ -127,7 +127,7 @@ def to_text(results: "SearchResults", width: int, explain: bool = False, is_link
             lines += [wording.above_unlikely(results.hits, number), ""]
         score = f"  [{hit.score:.2f}]" if hit.score else ""  # a list without a query has no scores
         lines.append(f"{hit.rank:>3}. {wording.with_language(printable(hit.title), hit.language)}{score}")
-        known = hit.metadata if explain or not hit.score else _told(hit.metadata)
+        known = hit.metadata if explain or not hit.score else of_document(hit.metadata)
         if known and (described := describe(known, with_others=explain)):
             lines.append("     " + textwrap.shorten(described, max(width, 40) - 5, placeholder="…"))
         path, folder = printable(shown_path(hit.path)), f"  ({printable(hit.folder)})" if results.folders else ""
@@ -240,8 +240,3 @@ def _between_words(text: str, at: int) -> int:
         return max(0, min(at, len(text)))
     blank = max(text.rfind(mark, max(0, at - _LONGEST_WORD), at) for mark in " \n")
     return at if blank < 0 else blank + 1
-
-
-def _told(values: "Sequence[MetadataValue]") -> "list[MetadataValue]":
-    """Leave out the date of a document that has none but its file's: it is only the day when the file was copied."""
-    return [value for value in values if (value.field, value.source) != ("date", FILE_TIME)]

@@ -29,13 +29,15 @@ def marks_in(scope: Scope) -> Iterator[Marked]:
         for folder, index in found.parts:
             paths = files.paths_of_each(index.db, _marked(index), scope.under)
             for id_, (path, *_) in sorted(paths.items(), key=lambda one: one[1]):
-                yield from marks_of(index, id_, folder, path)
+                yield from _of_document(index, id_, folder, path)
 
 
-def marks_of(index: Index, document_id: int, folder: Folder, path: str) -> Iterator[Marked]:
-    """Yield the marks of one document; `path`: of a file that holds it, relative to the folder."""
-    if document_id not in _marked(index):
-        return
+def marks_of(index: Index, document_id: int, folder: Folder, path: str) -> list[Marked]:
+    """Return the marks of one document; `path`: of a file that holds it, relative to the folder."""
+    return list(_of_document(index, document_id, folder, path)) if document_id in _marked(index) else []
+
+
+def _of_document(index: Index, document_id: int, folder: Folder, path: str) -> Iterator[Marked]:
     document = index.text(document_id)
     values = metadata.of_documents(index.db, [document_id]).get(document_id, ())
     whole = os.path.join(folder.root, path)  # noqa: PTH118 - Path would normalise a hostile name

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from longsearch.app.search.query_vectors import VectorSource, query_vector, source_for
-from longsearch.app.search.quoting import quote_in, where
+from longsearch.app.search.quoting import where
 from longsearch.app.search.scope import Scope, opened
 from longsearch.app.search.searching import Question
 from longsearch.app.search.searching import search as search_in
@@ -16,6 +16,7 @@ from longsearch.app.user_data.saved import SavedSearch, SavedSearches
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.index.index import Index
+from longsearch.engine.query_language.prefixes import is_draft, quote_in
 from longsearch.engine.query_language.query import folders_named
 from longsearch.engine.types.results import Folder, SearchResults
 
@@ -51,7 +52,7 @@ def _vector(index: Index, source: VectorSource, text: str, instruction: str | No
 
 def quoted(query: str, scope: Scope, source: VectorSource, k: int) -> SearchResults:
     """Answer a query that begins with `where:` or `verify:`, as the app shows results. Raises QueryError."""
-    if query.lstrip().casefold().startswith("verify:"):
+    if is_draft(query):
         from longsearch.app.evidence.verifying import verified  # seldom, and it loads much
 
         return verified(query, scope, source)

@@ -13,13 +13,14 @@ from pathlib import Path
 from longsearch.app.evidence.sources import Sources
 from longsearch.app.paths import expanded
 from longsearch.app.search.query_vectors import VectorSource
-from longsearch.app.search.quoting import ALL_FILES, as_passage, quotations, quote_in
+from longsearch.app.search.quoting import ALL_FILES, as_passage, quotations
 from longsearch.app.search.scope import Scope, opened
 from longsearch.app.search.searching import Question, search
 from longsearch.engine.citing.drafts import Quoted, quotations_in, with_blocks
 from longsearch.engine.citing.wording import Difference, differences, whole_words
 from longsearch.engine.errors import LongsearchError, QueryError
 from longsearch.engine.query_language.file_filter import FileFilter, folded
+from longsearch.engine.query_language.prefixes import quote_in
 from longsearch.engine.search.quotations.quotation import MAX_CHARACTERS
 from longsearch.engine.store import documents, texts
 from longsearch.engine.types.results import ChanceLevel, DocumentHit, Quotation, SearchMode, SearchResults

@@ -1,6 +1,5 @@
 """Looks for a quotation in one indexed folder or in several, for the command line and for the app."""
 
-import re
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,12 +8,12 @@ from longsearch.app.search.scope import Scope, opened
 from longsearch.engine.errors import QueryError
 from longsearch.engine.query_language.fields import Condition
 from longsearch.engine.query_language.file_filter import FileFilter
+from longsearch.engine.query_language.prefixes import quote_in
 from longsearch.engine.query_language.query import parse
 from longsearch.engine.search.quotations.quotation import best_places, find_quotation
 from longsearch.engine.types.results import DocumentHit, PassageHit, Quotation, SearchMode, SearchResults
 
 ALL_FILES = FileFilter()
-_WHERE = re.compile(r"\s*(?:where|verify):\s*", re.IGNORECASE)
 
 
 def quotations(
@@ -36,12 +35,6 @@ def quotations(
             for one in find_quotation(index, quote, k, file_filter, conditions)
         ]
         return best_places(places)[:k], list(found.notes)
-
-
-def quote_in(query: str) -> str | None:
-    """Return what follows `where:` or `verify:` at the beginning of a query; None if it does not begin so."""
-    found = _WHERE.match(query)
-    return query[found.end() :] if found else None
 
 
 def where(query: str, scope: Scope, k: int) -> SearchResults:

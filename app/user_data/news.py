@@ -17,6 +17,7 @@ from longsearch.app.user_data.saved import Answer, NewPassage, SavedSearch, Save
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.errors import LongsearchError, QueryError
 from longsearch.engine.index.index import Index
+from longsearch.engine.query_language.prefixes import is_draft, quote_in
 from longsearch.engine.query_language.query import parse
 from longsearch.engine.search.calibration import level_of
 from longsearch.engine.search.quotations.quotation import find_quotation
@@ -32,7 +33,6 @@ N_DOCUMENTS = 200
 """More than the app shows, so that a new passage counts that is not among the first."""
 _LEAST_BY_WORDS = 0.3  # a passage that holds each word once reaches .45 in an index of passages of one length
 _SHOWN_CHARACTERS = 400
-_QUOTATION, _DRAFT = "where:", "verify:"
 
 
 def note_news(index: Index, encode: Encode) -> int:
@@ -57,16 +57,14 @@ def note_news(index: Index, encode: Encode) -> int:
 
 
 def _is_by_words(one: SavedSearch) -> bool:
-    return one.mode is SearchMode.WORDS or one.query.strip().lower().startswith((_QUOTATION, _DRAFT))
+    return one.mode is SearchMode.WORDS or quote_in(one.query) is not None
 
 
 def _answers(index: Index, one: SavedSearch, encode: Encode) -> list[Answer]:
     """Return the passages that answer a search better than chance, best first. Raises LongsearchError."""
     try:
-        if one.query.strip().lower().startswith(_QUOTATION):
-            return _quotations(index, one)
-        if one.query.strip().lower().startswith(_DRAFT):
-            return []  # a draft is judged when somebody asks: no passage of a folder answers it
+        if (quote := quote_in(one.query)) is not None:  # a draft is judged when somebody asks: no passage answers it
+            return [] if is_draft(one.query) else _quotations(index, quote)
         query = parse(one.query, False, index.fields)
     except QueryError as error:  # it stays as it is until the person mends it
         log.info("the saved search %s: %s", one.name, error.message)
@@ -92,8 +90,8 @@ def _answers(index: Index, one: SavedSearch, encode: Encode) -> list[Answer]:
     return answers
 
 
-def _quotations(index: Index, one: SavedSearch) -> list[Answer]:
-    query = parse(one.query.strip()[len(_QUOTATION) :])
+def _quotations(index: Index, quote: str) -> list[Answer]:
+    query = parse(quote)
     places = find_quotation(index, query.meaning, N_DOCUMENTS, query.files, query.conditions)
     return [
         Answer(

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 from typing import Any, Self
 
-from longsearch.engine.metadata_lines import FILE_TIME
+from longsearch.engine.metadata_lines import of_document
 from longsearch.engine.types.documents import MetadataValue
 from longsearch.engine.types.results import DocumentHit, PassageHit
 
@@ -140,7 +140,7 @@ def evidence_of(hit: DocumentHit, passage: PassageHit, query: str = "", added_at
         root=hit.root,
         folder=hit.folder,
         authors=tuple(value.value for value in hit.metadata if value.field == "author"),
-        date=_first([value for value in hit.metadata if value.source != FILE_TIME], "date"),
+        date=_first(of_document(hit.metadata), "date"),
         doi=_first(hit.metadata, "doi"),
         arxiv=_first(hit.metadata, "arxiv"),
         language=hit.language,

@@ -89,7 +89,7 @@ class Whole:
     vector: Vectors | None
 
     def is_version_of(self, other: "Whole", shared: float = NEARLY_THE_SAME) -> bool:
-        """Whether both are about as long, alike as a whole, and begin alike. What is quickly told is asked first.
+        """Whether both are about as long, alike as a whole, and begin alike. The quick checks come first.
 
         `shared`: the share of the groups of words that their beginnings have in common at least.
         """

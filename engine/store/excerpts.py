@@ -75,6 +75,11 @@ def _records(starts: NDArray[np.int64], scales: Vectors, codes: NDArray[np.uint8
     return records.tobytes() + (b"\0" if (records.nbytes + 1) % _record(dim, 4).itemsize else b"\0\0")
 
 
+def are_old(db: apsw.Connection) -> bool:
+    """Whether an older index has excerpts to which `make_smaller` did not come yet."""
+    return db.execute("SELECT 1 FROM meta WHERE key = ?", (_OLD,)).get is not None
+
+
 def make_smaller(db: apsw.Connection, dim: int, n: int) -> bool:
     """Give two bits to the excerpts of `n` more passages of an older index; return False if all have them."""
     last = db.execute("SELECT value FROM meta WHERE key = ?", (_OLD,)).get

@@ -280,7 +280,7 @@ ALTER TABLE files ADD COLUMN ctime_ns INTEGER NOT NULL DEFAULT 0;
 """
 
 _V18 = """
--- Vectors are of int8 (see `vec0.storage_chunks`). What is of float32 already becomes int8 piece by piece, later.
+-- Vectors are of int8 (see `vec0.storage_chunks`). Older ones are of float32; they become int8 later, piece by piece.
 PRAGMA writable_schema = ON;
 UPDATE sqlite_schema SET sql = replace(sql, 'vec0(embedding float[', 'vec0(embedding int8[')
 WHERE name IN ('passage_vectors', 'document_vectors');

@@ -158,14 +158,15 @@ class Session:
                 compaction.empty(db, dim, chunk_id)
 
     def _make_smaller(self, dim: int) -> None:
-        """Give an index from before schema 19 smaller vectors: a storage chunk, or some excerpts, in a transaction."""
+        """Give an index from before schema 20 smaller vectors: a storage chunk, or some excerpts, in a transaction."""
         for table in vectors.TABLES:
             with self.reading() as db:
                 of_float32 = storage_chunks.of_float32(db, table, dim)
             for chunk_id in of_float32:
                 with self.changing() as db:
                     storage_chunks.to_int8(db, table, dim, [chunk_id])
-        is_any = True
+        with self.reading() as db:
+            is_any = excerpts.are_old(db)
         while is_any:
             with self.changing() as db:
                 is_any = excerpts.make_smaller(db, dim, _EXCERPTS_OF)

@@ -48,7 +48,7 @@ class Mark:
     note: str = ""
     author: str = ""
     color: str = ""
-    """Such as "#ffd400", or ""."""
+    """As "#rrggbb"; "" if the mark has none."""
 
 
 class WithPlaces:

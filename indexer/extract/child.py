@@ -111,7 +111,7 @@ def _answer_jailed(request: Request) -> Iterator[Message]:
 def enter_jail(*readable: str, writable: Sequence[str] = ()) -> None:
     """Give up the right to open files, if the parent hands over those that are read."""
     if _channel():
-        jail.enter(IMPORT_ROOT, readable, writable)
+        jail.enter(IMPORT_ROOT, tools.STARTED, readable, writable)
 
 
 def _channel() -> int:

@@ -4,6 +4,7 @@ The child that reads the PDF puts them onto its pages (`pdf.apart`) and reads th
 """
 
 import os
+import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ _MAX_BYTES = 5_000_000
 _MAX_BOXES = 50
 _NOTE = "1"
 """The type of a note; marks of words have an element of their own. Lines, forms, stamps and drawings are not read."""
+_COLOR = re.compile(r"#[0-9a-fA-F]{6}")
 _KINDS = {"0": "highlight", "1": "squiggly", "2": "underline", "3": "strikeout"}
 
 
@@ -56,8 +58,9 @@ def _marks_of(page: ElementTree.Element) -> Iterator[MarkApart]:
             continue
         quads = words.findall("quad") if words is not None else []
         boxes = tuple(_box(quad) for quad in quads[:_MAX_BOXES]) or tuple(map(_rectangle, base.findall("boundary")[:1]))
-        said = (base.get(name, "")[:MAX_MARK_CHARACTERS] for name in ("color", "author", "contents"))
-        yield (number, kind, *said, boxes)  # type: ignore[misc]
+        color = base.get("color", "")
+        author, note = (base.get(name, "")[:MAX_MARK_CHARACTERS] for name in ("author", "contents"))
+        yield number, kind, color if _COLOR.fullmatch(color) else "", author, note, boxes
 
 
 def _box(quad: ElementTree.Element) -> tuple[float, float, float, float]:

@@ -29,6 +29,8 @@ PROGRAMS = {
     Format.MOBI: ("mobitool", "ebook-convert"),
 }
 """The programs of each format that is not read by a library."""
+STARTED = ("tesseract", *dict.fromkeys(program for own in PROGRAMS.values() for program in own))
+"""All that a child may start, beside the commands of the settings."""
 _OF_HOME = ("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR")
 """Where a program keeps things of its own: LibreOffice ends if it may not write there."""
 _MAX_ERROR_BYTES = 4_000

@@ -7,8 +7,8 @@ import pytest
 
 from longsearch.app.backend import AppBackend
 from longsearch.app.cli import main
-from longsearch.app.search.quoting import quote_in
 from longsearch.engine.errors import QueryError
+from longsearch.engine.query_language.prefixes import quote_in
 from longsearch.engine.types.results import SearchMode
 from tests.app.made_folders import make_folder
 

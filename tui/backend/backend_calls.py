@@ -12,6 +12,7 @@ from textual.message import Message
 from textual.timer import Timer
 from textual.widget import Widget
 
+from longsearch.engine.query_language.prefixes import is_draft
 from longsearch.engine.types.progress import IndexProgress
 from longsearch.engine.types.results import Folder, SearchMode, SearchResults
 from longsearch.tui.backend.interface import Backend, Question
@@ -171,15 +172,14 @@ class BackendCalls(Widget):
 
         Nor is a draft judged with each key: `verify:` waits for the pause.
         """
-        is_draft = question.query.lstrip().casefold().startswith("verify:")
         self._replace(Request(self._request.serial + 1, question, is_final=True))
         if not question.query:
             self._newest.admits(self._request)  # answers to earlier queries are outdated now
-        elif question.mode is SearchMode.WORDS and not is_draft:
+        elif question.mode is SearchMode.WORDS and not is_draft(question.query):
             self.search_now()
         else:
             self._debounce = self.set_timer(self.DEBOUNCE_S, self.search_now)
-            if not is_draft:
+            if not is_draft(question.query):
                 self._ask(self._words, self._request.by_words())
         self._tell_awaited()
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from longsearch.engine.metadata_lines import FILE_TIME
+from longsearch.engine.metadata_lines import of_document
 from longsearch.engine.types.results import DocumentHit
 
 _YEAR, _MONTH = len("2021"), len("2021-05")
@@ -19,8 +19,8 @@ def by_date(hits: Sequence[DocumentHit]) -> list[tuple[str, int]]:
     dates = [
         value.value
         for hit in hits
-        for value in hit.metadata
-        if value.field == "date" and value.source != FILE_TIME and value.value[:_YEAR].isdecimal()
+        for value in of_document(hit.metadata)
+        if value.field == "date" and value.value[:_YEAR].isdecimal()
     ]
     years = Counter(date[:_YEAR] for date in dates)
     if len(years) == 1:

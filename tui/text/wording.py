@@ -3,7 +3,6 @@
 Every name in a sentence has passed through `shown`.
 """
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from itertools import takewhile
@@ -11,6 +10,7 @@ from itertools import takewhile
 from longsearch.engine.amounts import counted, duration
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.languages.names import name_of
+from longsearch.engine.query_language.prefixes import is_draft, quote_in
 from longsearch.engine.types.progress import FileReport, FileStatus, IndexProgress, ScannedPages
 from longsearch.engine.types.results import ChanceLevel, DocumentHit, SearchMode, SearchResults
 from longsearch.engine.unread import MEANING_YET, unread
@@ -21,9 +21,6 @@ ALL_BY_CHANCE = "── nothing likely; the nearest: ──"
 NOTHING_ANSWERS = "── nothing here answers that; the nearest: ──"
 _N_NAMED = 3
 _LIKELIHOODS = ((ChanceLevel.GOOD, "likely"), (ChanceLevel.WEAK, "unsure"), (ChanceLevel.CHANCE, "unlikely"))
-_QUOTATION = re.compile(r"\s*where:", re.IGNORECASE)
-
-
 _QUOTE_AGAIN = (
     "A quotation is looked for word by word; a few words or letters may differ.",
     "Give less of it, or leave out `where:` to search by meaning.",
@@ -141,7 +138,7 @@ def nothing_found(results: SearchResults, progress: IndexProgress | None, is_awa
     if results.similar_to:
         return [f"No other document is similar to “{shown(results.similar_to)}”.", "Esc goes back to the results."]
     lines = [f"Nothing found for “{shown(results.query)}”."]
-    if _QUOTATION.match(results.query):
+    if quote_in(results.query) is not None and not is_draft(results.query):
         return [*lines, *_QUOTE_AGAIN]
     if is_awaited and results.mode is SearchMode.WORDS:
         return [f"No document has the words of “{shown(results.query)}”.", "The search by meaning goes on."]

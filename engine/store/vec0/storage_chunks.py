@@ -6,8 +6,8 @@ compares these functions with sqlite-vec's own SQL. Knows no query.
 
 A vector is kept as its *codes*: its coordinates by the largest of them, from -127 to 127. It has length 1, so the codes
 need no scale. A cosine is off by .0004 (standard deviation, 384 coordinates). Before schema 18 the blobs were of
-float32. Such a storage chunk is known by its length and read as the codes that it becomes, so nothing else changes
-then: when one of its rows changes, or in an idle time.
+float32. The length of a blob tells so, and each reader makes the codes of it. The blob itself is written anew when one
+of its rows changes, or in an idle time; no answer changes then.
 """
 
 import json
@@ -117,7 +117,9 @@ def read_chunk(db: apsw.Connection, table: str, dim: int, chunk_id: int) -> Code
 def put(db: apsw.Connection, table: str, rowids: Iterable[int], vectors: Vectors) -> None:
     """Add unit vectors (n, dim)."""
     dim = vectors.shape[1]
-    to_int8(db, table, dim, of_float32(db, table, dim)[-1:])  # the newest may be one, to which sqlite-vec adds
+    newest = db.execute(f"SELECT max(rowid) FROM {_blobs(table)}").get  # noqa: S608 - constants
+    if newest is not None:  # sqlite-vec adds to it
+        to_int8(db, table, dim, [newest])
     rows = zip(rowids, map(bytes, codes_of(vectors)), strict=True)
     db.executemany(f"INSERT INTO {table} (rowid, embedding) VALUES (?, vec_int8(?))", rows)  # noqa: S608 - constants
 
@@ -147,9 +149,11 @@ def of_float32(db: apsw.Connection, table: str, dim: int) -> list[int]:
 
 def to_int8(db: apsw.Connection, table: str, dim: int, chunk_ids: Iterable[int]) -> None:
     """Make int8 of those of these storage chunks that are of float32."""
-    for chunk_id in set(chunk_ids).intersection(of_float32(db, table, dim)):
-        codes = read_chunk(db, table, dim, chunk_id).tobytes()
-        db.execute(f"UPDATE {_blobs(table)} SET vectors = ? WHERE rowid = ?", (codes, chunk_id))  # noqa: S608
+    for chunk_id in set(chunk_ids):
+        length = db.execute(f"SELECT length(vectors) FROM {_blobs(table)} WHERE rowid = ?", (chunk_id,)).get  # noqa: S608
+        if length == SIZE * dim * _FLOAT_BYTES:
+            codes = read_chunk(db, table, dim, chunk_id).tobytes()
+            db.execute(f"UPDATE {_blobs(table)} SET vectors = ? WHERE rowid = ?", (codes, chunk_id))  # noqa: S608
 
 
 def _codes_in(packed: bytes, dim: int) -> Codes:

@@ -27,7 +27,7 @@ def put_onto(page: Any, marks: Iterable[Any]) -> None:
             if text:
                 buffer = create_string_buffer(text.encode("utf-16-le", "replace") + b"\0\0")
                 pdfium_c.FPDFAnnot_SetStringValue(annotation, key, cast(buffer, POINTER(c_ushort)))
-        if len(color) == len("#rrggbb"):
+        if color:
             parts = (int(color[at : at + 2], 16) for at in (1, 3, 5))
             pdfium_c.FPDFAnnot_SetColor(annotation, pdfium_c.FPDFANNOT_COLORTYPE_Color, *parts, 255)
         for box in boxes:
@@ -42,6 +42,6 @@ def put_onto(page: Any, marks: Iterable[Any]) -> None:
 def _point(page: Any, across: float, down: float) -> tuple[float, float]:
     """Return a point of the shown page, which may be turned or cropped, in points of the page."""
     x, y = c_double(), c_double()
-    place = (round(min(max(side, 0), 1) * _FINE) for side in (across, down))
+    place = (round(min(max(0.0, side), 1.0) * _FINE) for side in (across, down))
     pdfium_c.FPDF_DeviceToPage(page, 0, 0, _FINE, _FINE, 0, *place, x, y)
     return x.value, y.value

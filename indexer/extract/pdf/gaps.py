@@ -43,23 +43,17 @@ _GLUED = re.compile(
 )
 """A long word with the space before it, or a sign or a capital inside a word. It begins with the rarest character of
 what it looks for: as three patterns one beside another it takes four times as long."""
-_KINDS = (
-    bytes(
-        ord(
-            " "
-            if one.isspace()
-            else "."
-            if one in ".,;:!?"
-            else "a"
-            if one.islower()
-            else "A"
-            if one.isupper()
-            else "0"
-        )
-        for one in map(chr, range(128))
-    )
-    + b"~" * 128
-)  # the bytes of other letters in UTF-8
+
+
+def _kind(letter: str) -> str:
+    if letter.isspace():
+        return " "
+    if letter in ".,;:!?":
+        return "."
+    return "a" if letter.islower() else "A" if letter.isupper() else "0"
+
+
+_KINDS = "".join(map(_kind, map(chr, range(128)))).encode() + b"~" * 128  # the bytes of other letters in UTF-8
 _NO_SPACES = bytes(32 if kind == 32 else 120 for kind in _KINDS)
 _SIGN, _CAPITAL, _LONG = re.compile(rb"\.(?<=a\.)[aA~]{2}"), re.compile(rb"A(?<=aaaA)aa"), re.compile(b"x" * 22)
 _LATIN = re.compile(b"\xc3")

@@ -19,8 +19,6 @@ from pathlib import Path
 
 from longsearch.indexer.extract.wire.network import NO_NEW_PRIVILEGES
 
-PROGRAMS = ("tesseract", "soffice", "libreoffice", "djvutxt", "mobitool", "ebook-convert")
-"""What the process may start, beside the commands of the settings, for which it is no jail."""
 _CREATE, _ADD, _RESTRICT = 444, 445, 446  # numbers of the system calls, on every machine
 _ASK_VERSION, _PATH_BENEATH = 1, 1
 _RUN, _WRITE, _READ, _LIST, _TRUNCATE, _DEVICE = 1 << 0, 1 << 1, 1 << 2, 1 << 3, 1 << 14, 1 << 15
@@ -52,8 +50,12 @@ def version() -> int:
     return max(0, int(_libc().syscall(_CREATE, None, ctypes.c_size_t(0), _ASK_VERSION)))
 
 
-def enter(import_root: str, readable: Iterable[str] = (), writable: Iterable[str] = ()) -> bool:
+def enter(
+    import_root: str, programs: Iterable[str], readable: Iterable[str] = (), writable: Iterable[str] = ()
+) -> bool:
     """Refuse this process all files but those of programs, `readable` and `writable`; return whether that was done.
+
+    `programs`: the names of those that it may start.
 
     A second call can only take more away.
     """
@@ -66,7 +68,7 @@ def enter(import_root: str, readable: Iterable[str] = (), writable: Iterable[str
     if rules < 0:
         return False
     try:
-        for path in {*_of_programs(import_root), *readable}:
+        for path in {*_of_programs(import_root, programs), *readable}:
             _allow(rules, path, rights & (_RUN | _READ | _LIST))
         _allow(rules, _DEVICES[0], rights & (_READ | _WRITE | _TRUNCATE))
         for path in _DEVICES[1:]:
@@ -81,13 +83,13 @@ def enter(import_root: str, readable: Iterable[str] = (), writable: Iterable[str
         os.close(rules)
 
 
-def _of_programs(import_root: str) -> Iterator[str]:
+def _of_programs(import_root: str, programs: Iterable[str]) -> Iterator[str]:
     """Yield the places of Python, its libraries, other programs and fonts. A home folder is none, nor is one above."""
     home = Path.home().resolve()
     for place in (*sys.path, sys.prefix, sys.base_prefix, os.environ.get("TESSDATA_PREFIX", "")):
         if place and not home.is_relative_to(Path(place).resolve()):
             yield place
-    for program in filter(None, map(shutil.which, PROGRAMS)):
+    for program in filter(None, map(shutil.which, programs)):
         folder = Path(program).resolve().parent
         yield str(folder)
         yield str(folder.with_name("lib"))

@@ -237,7 +237,7 @@ class _Shapes:
         self._column += 1
 
     def characters(self, text: str) -> None:
-        if self._is_text and not self._n_skipped:
+        if self._is_text:
             self._words.append(text)
             self._n_characters += len(text)
 
