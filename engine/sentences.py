@@ -20,7 +20,7 @@ _ITEM = re.compile(
     r"\s*(?:[-*+•‣◦▪●■–—·]|\(?(?:\d{1,3}(?:\.\d{1,3})*|[A-Za-z]|[ivxIVX]{1,5})[.)]|\d{1,3}(?:\.\d{1,3})+)\s+\S"
 )
 _HEADING = re.compile(r"\s*#{1,6}\s")
-_ROW = re.compile(r"[^\n]*(?:\t|\s\|\s)|\s*\|")
+ROW = re.compile(r"[^\n]*(?:\t|\s\|\s)|\s*\|")
 _GOES_ON = tuple(",-–—([")
 _CAPITAL = re.compile(r"[\"'“‘«(\[¿¡]*[A-ZÀ-ÞΑ-ΩА-Я]")
 # an abbreviation that sentencex does not know, before a number or a small letter: "vol. 2", "5 Mio. Euro" does not end
@@ -78,7 +78,7 @@ def _starts_block(line: str, after: str, longest: int) -> bool:
         or _HEADING.match(line)
     ):
         return True
-    if _ROW.match(line) or _ROW.match(after):
+    if ROW.match(line) or ROW.match(after):
         return True
     return len(line.rstrip()) < _SHORT * longest and not _carries_on(line, after)
 

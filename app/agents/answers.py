@@ -17,6 +17,7 @@ from longsearch.app.evidence.verifying import Verdict
 from longsearch.app.folders.listing import fingerprint_and_time
 from longsearch.app.paths import index_path, shown_path
 from longsearch.app.user_data.saved import NewPassage, SavedSearch
+from longsearch.app.viewing.viewer import line_of
 from longsearch.engine.errors import StoreError
 from longsearch.engine.index.opening import open_index
 from longsearch.engine.places import place_name
@@ -87,7 +88,8 @@ def from_answer(answer: Answer, folder: Folder) -> Json:
     return {
         "sentence": readable(passage.sentence),
         "document": address(folder.name, _relative(answer.hit.path, folder)),
-        "place": printable(_named(answer.hit.path, passage, is_ocr=passage.is_ocr)),
+        "place": printable(_named(answer.hit.path, passage, is_ocr=passage.is_ocr) or passage.heading),
+        "line": line_of(Path(answer.hit.path), passage.sentence),
         "probability": None if passage.probability is None else round(passage.probability, 2),
     }
 

@@ -14,7 +14,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Open the document in the viewer, at the hit's page. Returns 0. Raises LongsearchError if there is no such hit."""
+    """Open the document at the hit's page and sentence. Returns 0. Raises LongsearchError if there is no such hit."""
     from longsearch.app.commands.last_hits import hit
     from longsearch.app.viewing.viewer import open_in_viewer
 

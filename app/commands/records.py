@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 DEFAULT = "{path}"
 _MARK = re.compile(r"\{\{|\}\}|\{(\w*)\}|\\([tn\\])")
 _ESCAPED = {"t": "\t", "n": "\n", "\\": "\\"}
-_PLAIN_SUFFIXES = frozenset((".md", ".markdown", ".txt", ".text", ".org", ".rst", ".tex", ".html", ".htm"))
-_MAX_BYTES = 10_000_000
-_WORDS = 6
 
 Field = Callable[["DocumentHit", "PassageHit | None"], str]
 FIELDS: dict[str, Field] = {
@@ -30,12 +27,12 @@ FIELDS: dict[str, Field] = {
     "score": lambda hit, _: f"{hit.score:.4f}",
     "level": lambda hit, _: hit.level.value if hit.level else "",
     "page": lambda _, passage: str(passage.page or "") if passage else "",
-    "line": lambda hit, passage: str(line_of(hit.path, passage)),
+    "line": lambda hit, passage: _line(hit, passage),
     "heading": lambda _, passage: passage.heading if passage else "",
     "start": lambda _, passage: str(passage.start) if passage else "",
     "stop": lambda _, passage: str(passage.stop) if passage else "",
     "text": lambda _, passage: passage.text if passage else "",
-    "excerpt": lambda _, passage: _excerpt(passage),
+    "excerpt": lambda _, passage: passage.sentence if passage else "",
 }
 """What a template may name: of a document and its best passage."""
 
@@ -86,31 +83,8 @@ def record(hit: "DocumentHit", template: str, is_exact: bool = False) -> bytes:
     return os.fsencode(_MARK.sub(filled, template))
 
 
-def line_of(path: str, passage: "PassageHit | None") -> int:
-    """Return the line of a text file on which the passage's best sentences begin, counted from 1; 1 if unknown.
+def _line(hit: "DocumentHit", passage: "PassageHit | None") -> str:
+    """The line of a text file on which the passage's best sentences begin; 1 if unknown."""
+    from longsearch.app.viewing.viewer import line_of
 
-    The index holds a file's text without its markup, so the first words are looked for, with any signs between them.
-    """
-    file = Path(path)
-    words = re.findall(r"\w+", _excerpt(passage))[:_WORDS]
-    if not words or file.suffix.lower() not in _PLAIN_SUFFIXES:
-        return 1
-    try:
-        text = file.read_text("utf-8", "replace") if file.stat().st_size <= _MAX_BYTES else ""
-    except OSError:
-        return 1
-    found = re.search(r"\W{1,40}".join(map(_wrapped, words)), text)
-    return text.count("\n", 0, found.start()) + 1 if found else 1
-
-
-def _wrapped(word: str) -> str:
-    """The expression for a word, which may be broken anywhere in the file if it is a run of Chinese or Japanese."""
-    return re.escape(word) if word.isascii() else r"\s*".join(map(re.escape, word))
-
-
-def _excerpt(passage: "PassageHit | None") -> str:
-    """Return the sentence or two of a passage that answer best; the whole passage if that is not known."""
-    if passage is None or passage.excerpt is None:
-        return passage.text if passage else ""
-    start, stop = passage.excerpt
-    return passage.text[start - passage.start : stop - passage.start]
+    return str((passage and line_of(Path(hit.path), passage.sentence)) or 1)

@@ -10,6 +10,7 @@ import sys
 import textwrap
 from argparse import Namespace
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from longsearch.app.commands import records
@@ -88,6 +89,7 @@ def to_json(results: "SearchResults", explain: bool = False, n_answers: int = _N
 
 def _answer_to_json(answer: "Answer") -> dict[str, Any]:
     from longsearch.app.paths import shown_path
+    from longsearch.app.viewing.viewer import line_of
 
     hit, passage = answer.hit, answer.passage
     return {
@@ -95,7 +97,8 @@ def _answer_to_json(answer: "Answer") -> dict[str, Any]:
         "document": shown_path(hit.path),
         "page": passage.page,
         "heading": passage.heading,
-        "place": place_name(hit.path, passage.page, passage.heading),
+        "place": _place(hit, passage),
+        "line": line_of(Path(hit.path), passage.sentence),
         "score": round(answer.score, 4),
         "probability": None if passage.probability is None else round(passage.probability, 4),
     }
@@ -109,7 +112,7 @@ def _answer_lines(results: "SearchResults", n: int) -> list[str]:
 def _answer_line(answer: "Answer") -> str:
     """An answering sentence on one line, with its document and its place."""
     hit, passage = answer.hit, answer.passage
-    place = place_name(hit.path, passage.page, passage.heading, is_ocr=passage.is_ocr)
+    place = _place(hit, passage, is_ocr=passage.is_ocr) or passage.heading
     return printable(condensed(f"{passage.sentence} ({', '.join(filter(None, (hit.title, place)))})"))
 
 

@@ -226,11 +226,9 @@ def _spawn(command: tuple[str, ...]) -> "subprocess.Popen[bytes]":
         raise LongsearchError(message, f"set {SETTING} to another viewer") from error
 
 
-_MAX_TEXT_BYTES = 4_000_000
-"""Size of a file that is looked through: 2 s of work."""
-_N_LETTERS = 40
-"""Letters of the passage's beginning that are looked for; fewer if they are not found, because of markup among them."""
-_LEAST_LETTERS = 12
+_MAX_TEXT_BYTES = 10_000_000
+_WORDS = ((0, 20), (0, 6), (6, 12), (0, 3), (3, 6))
+"""Which words of a text are looked for, one after another: markup may stand among the first ones."""
 
 
 def is_text(path: str) -> bool:
@@ -239,21 +237,24 @@ def is_text(path: str) -> bool:
 
 
 def line_of(path: Path, text: str) -> int | None:
-    """Return the line, from 1, in which the passage `text` begins; None if it is not found."""
-    from longsearch.engine.search.quotations.alignment import normal_form
+    """Return the line, from 1, in which `text` begins in a text file; None if it is not found.
 
+    The index holds a file's text without its markup, so its first words are looked for, with any signs between them.
+    """
+    words = re.findall(r"\w+", text)
+    if not words or not (is_text(str(path)) or format_of(path) is Format.HTML):
+        return None
     try:
-        if path.stat().st_size > _MAX_TEXT_BYTES:
-            return None
-        content = path.read_bytes().decode("utf-8", "replace")
+        content = path.read_bytes().decode("utf-8", "replace") if path.stat().st_size <= _MAX_TEXT_BYTES else ""
     except OSError:
         return None
-    wanted = normal_form(text[: 10 * _N_LETTERS]).text.replace(" ", "")
-    form = normal_form(content)
-    kept = [index for index, letter in enumerate(form.text) if letter != " "]
-    letters = "".join(form.text[index] for index in kept)
-    for length in (_N_LETTERS, _N_LETTERS // 2, _LEAST_LETTERS):
-        place = letters.find(wanted[:length]) if len(wanted) >= min(length, _LEAST_LETTERS) else -1
-        if place >= 0:
-            return content.count("\n", 0, form.places[kept[place]]) + 1
+    for first, last in _WORDS:
+        wanted = r"\W{1,40}".join(map(_wrapped, words[first:last]))
+        if wanted and (found := re.search(wanted, content)):
+            return content.count("\n", 0, found.start()) + 1
     return None
+
+
+def _wrapped(word: str) -> str:
+    """The expression for a word, which may be broken anywhere in the file if it is a run of Chinese or Japanese."""
+    return re.escape(word) if word.isascii() else r"\s*".join(map(re.escape, word))

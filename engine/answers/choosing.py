@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longsearch.engine.arrays import Vectors
-from longsearch.engine.sentences import PAGE_BREAK, Span, cut_sentences
+from longsearch.engine.sentences import PAGE_BREAK, ROW, Span, cut_sentences
 from longsearch.engine.types.results import FURNITURE_COSTS
 
 COMMON_WEIGHT = 0.1
@@ -210,7 +210,7 @@ def overlapping(text: str, language: str, excerpt: Span) -> Span:
 
 
 def leads_on(sentence: str) -> bool:
-    """Whether a sentence says little without the one after it: it ends with a colon, or is a heading."""
+    """Whether a sentence says little without the one after it: it ends with a colon, or is a heading, and no row."""
     if _LEADS_ON.search(sentence):
         return True
-    return not _ENDED.search(sentence) and "\t" not in sentence and 0 < len(sentence.split()) < _HEADING_WORDS
+    return not _ENDED.search(sentence) and not ROW.match(sentence) and 0 < len(sentence.split()) < _HEADING_WORDS

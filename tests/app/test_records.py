@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from longsearch.app.cli import main
-from longsearch.app.commands.records import FIELDS, line_of, record
+from longsearch.app.commands.records import FIELDS, record
 from longsearch.app.paths import data_folder
 from longsearch.engine.types.results import DocumentHit, PassageHit
 from tests.app.app_helpers import wait_until
@@ -86,22 +86,12 @@ def test_without_hits_nothing_is_printed_and_the_exit_code_says_so(
     assert words(capsys, "--print0", query="zebra", code=1) == ""
 
 
-def test_the_line_of_a_passage_is_found_through_markup(tmp_path: Path) -> None:
+def test_the_line_is_that_of_the_best_sentence(tmp_path: Path) -> None:
     file = tmp_path / "a.md"
     file.write_text("# Title\n\nFirst.\n\nThe **old queen**\nleaves within [a day](x) or two.\n")
-    passage = PassageHit(None, "", 0, 40, "First.\n\nThe old queen leaves within a day or two.", 1.0, (8, 40))
-    assert line_of(str(file), passage) == 5
-    assert line_of(str(tmp_path / "gone.md"), passage) == 1
-    assert line_of(str(tmp_path / "a.pdf"), passage) == 1
-    file.write_text("something else")
-    assert line_of(str(file), passage) == 1
-
-
-def test_the_line_of_a_passage_is_found_where_the_file_breaks_a_japanese_word(tmp_path: Path) -> None:
-    file = tmp_path / "a.md"
-    file.write_text("# 題名\n\n最初の行。\n\n協定は三十日後に効\n力を生ずる。\n", encoding="utf-8")
-    passage = PassageHit(None, "", 0, 15, "協定は三十日後に効力を生ずる。", 1.0, None)
-    assert line_of(str(file), passage) == 5
+    for path, line in ((file, "5"), (tmp_path / "gone.md", "1")):
+        found = hit(str(path), "First.\n\nThe old queen leaves within a day or two.", excerpt=(18, 58))
+        assert record(found, "{line}").decode() == line
 
 
 def test_a_hit_of_the_last_search_is_opened_by_its_number(
@@ -109,15 +99,19 @@ def test_a_hit_of_the_last_search_is_opened_by_its_number(
 ) -> None:
     opened = home / "opened.txt"
     viewer = home / "viewer.sh"
-    viewer.write_text(f'#!/bin/sh\necho "$1" > {opened}.part && mv {opened}.part {opened}\n')
+    viewer.write_text(f'#!/bin/sh\necho "$1 $2" > {opened}.part && mv {opened}.part {opened}\n')
     viewer.chmod(0o755)
-    monkeypatch.setenv("LONGSEARCH_VIEWER", f"{viewer} {{path}}")
+    monkeypatch.setenv("LONGSEARCH_VIEWER", f"{viewer} {{path}} {{phrase}}")
     assert main(["open-hit", "1"]) == 3
     assert "the last search has no hits" in capsys.readouterr().err
     paths = words(capsys, "--format", "{path}").splitlines()
+    phrases = {
+        str(notes / "tides.md"): "The tide follows the moon.",
+        str(notes / "violin.md"): "Four strings, no tide.",
+    }
     assert main(["open-hit", "2"]) == 0
     wait_until(opened.exists)
-    assert opened.read_text() == f"{paths[1]}\n"
+    assert opened.read_text() == f"{paths[1]} {phrases[paths[1]]}\n"
     for number in ("3", "0", "-1"):
         assert main(["open-hit", number]) == 3
     assert "it has 1 to 2" in capsys.readouterr().err

@@ -129,7 +129,16 @@ def test_the_line_of_a_passage_is_found_through_markup(tmp_path: Path) -> None:
     assert line_of(path, TEXT) == 5, "the link's address stands among the later letters"
     assert line_of(path, "pump had stayed open") == 6
     assert line_of(path, "Decay heat went on at six percent.") is None
+    path.write_text("The members of the club must wear shoes.\n\nThe members of the club must wear aprons.\n")
+    assert line_of(path, "The members of the club must wear aprons.") == 3
     assert line_of(path, "") is None and line_of(tmp_path / "gone.md", TEXT) is None
+
+
+def test_the_line_of_a_passage_is_found_where_the_file_breaks_a_japanese_word(tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    path.write_text("# 題名\n\n最初の行。\n\n協定は三十日後に効\n力を生ずる。\n", encoding="utf-8")
+    assert line_of(path, "協定は三十日後に効力を生ずる。") == 5
+    assert line_of(path.rename(tmp_path / "a.pdf"), "協定は三十日後に効力を生ずる。") is None
 
 
 @pytest.mark.parametrize(

@@ -61,9 +61,7 @@ async def test_an_own_action_gets_path_page_and_text_of_the_passage() -> None:
         await pilot.press(*"note", "enter")
         await settle(pilot)
         hit = backend.hits[0]
-        assert backend.called("act") == [
-            ("note", hit.path, hit.passages[0].page, reading_pane.excerpt_text(hit.passages[0]))
-        ]
+        assert backend.called("act") == [("note", hit.path, hit.passages[0].page, hit.passages[0].sentence)]
         assert "note: started" in screen_text(pilot.app)
 
 

@@ -108,7 +108,7 @@ class ReadingPane(TextPane):
         page = self.reader.page_turned_to
         if self.hit and not self.marked and (page is not None or not self.passage):
             return [(self.hit.path, page, "")]
-        return [(hit.path, passage.page, excerpt_text(passage)) for hit, passage in self._passages]
+        return [(hit.path, passage.page, passage.sentence) for hit, passage in self._passages]
 
     def copy_path(self) -> None:
         """Copy the path of the file, or those of the hits that are marked."""
@@ -175,11 +175,3 @@ class ReadingPane(TextPane):
         """Run one of the person's own commands on the current passage, or on those that are marked."""
         for place in self._few(self._places):
             self.post_message(Said(*await act_on(self.app, self._backend, name, *place)))
-
-
-def excerpt_text(passage: PassageHit) -> str:
-    """Return the text of a passage's excerpt; the whole passage if it has none."""
-    if passage.excerpt is None:
-        return passage.text
-    start, stop = passage.excerpt
-    return passage.text[max(start - passage.start, 0) : max(stop - passage.start, 0)] or passage.text

@@ -137,6 +137,7 @@ def test_a_heading_and_a_colon_bring_the_sentence_after_them() -> None:
     assert choice is not None
     assert text[choice.start : choice.stop].endswith("never in a frost.")
     assert leads_on("Bees are fed with:") and not leads_on("Bees are fed.")
+    assert not leads_on("Tachometer | Cupboard under the stairs | 1"), "a row of a table is no heading"
 
 
 def test_without_a_table_the_sentence_that_shares_most_with_the_excerpt_is_chosen() -> None:
