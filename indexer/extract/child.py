@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import BinaryIO, TypeVar
 
 from longsearch.engine.errors import ExtractionError
-from longsearch.indexer.extract import tools
 from longsearch.indexer.extract.dispatch import read_text
 from longsearch.indexer.extract.formats import HOLDS_FILES, Format
 from longsearch.indexer.extract.sources import Source
@@ -104,6 +103,8 @@ def _answer_jailed(request: Request) -> Iterator[Message]:
         if request.is_handed:
             enter_jail(request.ocr_cache)
         elif _channel():  # a program opens the file by its path
+            from longsearch.indexer.extract import tools
+
             enter_jail(request.path, writable=[str(tools.make_folder())])
     return answer(request)
 
@@ -111,11 +112,14 @@ def _answer_jailed(request: Request) -> Iterator[Message]:
 def enter_jail(*readable: str, writable: Sequence[str] = ()) -> None:
     """Give up the right to open files, if the parent hands over those that are read."""
     if _channel():
-        jail.enter(IMPORT_ROOT, tools.STARTED, readable, writable)
+        jail.enter(IMPORT_ROOT, sys.argv[4:], readable, writable)
 
 
 def _channel() -> int:
-    """Return the descriptor by which the parent hands files over; 0 if it does not, because the kernel has no jail."""
+    """Return the descriptor by which the parent hands files over; 0 if it does not, because the kernel has no jail.
+
+    The folders of the programs that may be started follow it.
+    """
     return int(sys.argv[3]) if len(sys.argv) > 3 else 0
 
 

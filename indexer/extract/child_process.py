@@ -15,7 +15,7 @@ from longsearch.engine.errors import ExtractionError
 from longsearch.engine.platforms.pipes import PipeReader, reader_of
 from longsearch.engine.platforms.processes import Group, group_of, outliving
 from longsearch.indexer.extract.child import OUT_OF_MEMORY_STATUS
-from longsearch.indexer.extract.tools import remove_folder_of
+from longsearch.indexer.extract.tools import folders_of_programs, remove_folder_of
 from longsearch.indexer.extract.wire import handing, jail, protocol
 from longsearch.indexer.extract.wire.limits import MEMORY_BYTES, START_TIMEOUT_S
 from longsearch.indexer.extract.wire.protocol import AnyRequest, Ended, Failed, Message, Started
@@ -36,7 +36,7 @@ class ChildProcess:
         ends: Sequence[socket.socket | None] = socket.socketpair() if jail.version() else (None, None)
         self._files, theirs = ends
         self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and program
-            (*command, *([str(theirs.fileno())] if theirs else [])),
+            (*command, *([str(theirs.fileno()), *folders_of_programs()] if theirs else [])),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -6,6 +6,7 @@ no pages.
 
 import re
 import unicodedata
+from functools import cache
 
 # Remove whole escape sequences, or "[31m" would remain: CSI, then OSC (which carries a text), then any other.
 _ESCAPE_SEQUENCE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]{0,1000}(?:\x07|\x1b\\)|\x1b[@-Z\\^_]?")
@@ -33,7 +34,6 @@ _RUN_OF_SPACE = re.compile(r"\s+")
 CJK = "\u2e80-\ua4cf\uf900-\ufaff\uff00-\uffef"
 """For a regular expression: Chinese and Japanese characters, their punctuation, and wide letters. No Hangul: Korean has
 spaces between its words."""
-_WRAP = re.compile(rf"\n(?<=[{CJK}]\n)[ \t]*(?=[{CJK}])")
 
 
 def clean_characters(text: str) -> str:
@@ -79,7 +79,13 @@ def whole_line(text: str) -> str:
 
 def unwrapped(text: str) -> str:
     """Return `text` with a space for each line end, and nothing for one between Chinese or Japanese characters."""
-    return _WRAP.sub("", text).replace("\n", " ")
+    return (text if "\n" not in text or text.isascii() else _wrap().sub("", text)).replace("\n", " ")
+
+
+@cache
+def _wrap() -> re.Pattern[str]:
+    """A line end between two such characters. The pattern takes longer to compile than all others of this module."""
+    return re.compile(rf"\n(?<=[{CJK}]\n)[ \t]*(?=[{CJK}])")
 
 
 def has_words(text: str) -> bool:

@@ -8,7 +8,7 @@ the child kills it too. It gets no standard input, and a folder of its own in wh
 import os
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -44,6 +44,16 @@ def opens_path(file_format: Format, name: str) -> bool:
     if file_format is Format.SHEETS and not name.lower().endswith(".xls"):
         return False
     return file_format is Format.ADAPTED or any(map(shutil.which, PROGRAMS.get(file_format, ())))
+
+
+def folders_of_programs() -> Iterator[str]:
+    """Yield where the programs lie that a child may start, with their libraries.
+
+    The parent tells its children, each of which would take ten milliseconds to find them.
+    """
+    for program in filter(None, map(shutil.which, STARTED)):
+        folder = Path(program).resolve().parent
+        yield from (str(folder), str(folder.with_name("lib")))
 
 
 def folder_of(pid: int) -> Path:

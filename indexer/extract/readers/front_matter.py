@@ -7,13 +7,10 @@ types: a date stays as its author typed it, and no tag can create an object.
 
 import html
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
-
-import yaml
 
 from longsearch.indexer.extract.clean import clean_characters, one_line
 from longsearch.indexer.extract.wire.limits import MAX_TITLE_CHARACTERS
@@ -34,7 +31,6 @@ _KEPT_KEYS = (
 )
 """(label, keys whose values are kept as text under this label): people search for a note by its tags."""
 SOURCE = "front matter"
-_LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +64,15 @@ def split_front_matter(source: str) -> FrontMatter:
 
 def _parsed(fence: str, text: str) -> object:
     """Return the value that `text` encodes, or None if it is malformed."""
+    import yaml  # the two take 15 ms to import, and most files have no front matter
+
+    loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
     try:
-        return tomllib.loads(text) if fence == "+++" else yaml.load(text, Loader=_LOADER) or {}  # noqa: S506
+        if fence == "+++":
+            import tomllib
+
+            return tomllib.loads(text)
+        return yaml.load(text, Loader=loader) or {}  # noqa: S506
     except (yaml.YAMLError, ValueError, RecursionError):  # tomllib raises a ValueError
         return None
 

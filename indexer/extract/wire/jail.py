@@ -8,8 +8,6 @@ kernel and other systems have no such thing.
 
 import ctypes
 import os
-import platform
-import shutil
 import struct
 import sys
 from collections.abc import Iterable, Iterator
@@ -45,7 +43,7 @@ _FONTS = ("~/.fonts", "~/.local/share/fonts", "~/.config/fontconfig")
 @cache
 def version() -> int:
     """Return the version of Landlock that the kernel has; 0 if it has none."""
-    if sys.platform != "linux" or not platform.machine():
+    if sys.platform != "linux":
         return 0
     return max(0, int(_libc().syscall(_CREATE, None, ctypes.c_size_t(0), _ASK_VERSION)))
 
@@ -55,7 +53,7 @@ def enter(
 ) -> bool:
     """Refuse this process all files but those of programs, `readable` and `writable`; return whether that was done.
 
-    `programs`: the names of those that it may start.
+    `programs`: the folders of those that it may start (`tools.folders_of_programs`).
 
     A second call can only take more away.
     """
@@ -89,11 +87,7 @@ def _of_programs(import_root: str, programs: Iterable[str]) -> Iterator[str]:
     for place in (*sys.path, sys.prefix, sys.base_prefix, os.environ.get("TESSDATA_PREFIX", "")):
         if place and not home.is_relative_to(Path(place).resolve()):
             yield place
-    for program in filter(None, map(shutil.which, programs)):
-        folder = Path(program).resolve().parent
-        yield str(folder)
-        yield str(folder.with_name("lib"))
-    yield import_root
+    yield from (*programs, import_root)
     yield from (*_SYSTEM, *map(os.path.expanduser, _FONTS))
 
 

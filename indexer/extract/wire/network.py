@@ -7,7 +7,7 @@ instructions for each system call. Other systems have no such filter without a p
 
 import ctypes
 import errno
-import platform
+import os
 import struct
 import sys
 from functools import cache
@@ -25,8 +25,9 @@ NO_NEW_PRIVILEGES, _SET_SECCOMP, _FILTER = 38, 22, 2
 @cache
 def leave_network() -> bool:
     """Refuse this process and its children the network from now on; return whether the system can do that."""
-    machine = _MACHINES.get(platform.machine())
-    if sys.platform != "linux" or machine is None or ctypes.sizeof(ctypes.c_void_p) != 8:
+    if sys.platform != "linux" or ctypes.sizeof(ctypes.c_void_p) != 8:
+        return False
+    if (machine := _MACHINES.get(os.uname().machine)) is None:
         return False
     code = b"".join(struct.pack("HBBI", *one) for one in program(*machine))
     instructions = ctypes.create_string_buffer(code, len(code))
