@@ -242,7 +242,7 @@ def line_of(path: Path, text: str) -> int | None:
     The index holds a file's text without its markup, so its first words are looked for, with any signs between them.
     """
     words = re.findall(r"\w+", text)
-    if not words or not (is_text(str(path)) or format_of(path) is Format.HTML):
+    if not words or not (is_text(str(path)) or format_of(str(path)) is Format.HTML):
         return None
     try:
         content = path.read_bytes().decode("utf-8", "replace") if path.stat().st_size <= _MAX_TEXT_BYTES else ""
