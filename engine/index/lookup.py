@@ -19,6 +19,7 @@ from longsearch.engine.languages.signs import MAY_BE_SIGN, with_signs
 from longsearch.engine.languages.signs import as_typed as signs_as_typed
 from longsearch.engine.languages.spelling import other_spelling
 from longsearch.engine.languages.written_forms import Written
+from longsearch.engine.quantities import POINT, amounts
 from longsearch.engine.query_language.items import is_searchable
 from longsearch.engine.query_language.operators import Near
 from longsearch.engine.query_language.query import MAX_TERMS, Query
@@ -121,7 +122,7 @@ def forms_of(expression: str) -> list[str]:
 def as_typed(expression: str) -> str:
     """The word as it was typed: the first form of an expression."""
     form = forms_of(expression)[0].replace('""', "\0").replace('"', "").replace("\0", '"')
-    return form if form.isascii() else signs_as_typed(form)
+    return form if form.isascii() else signs_as_typed(form).removeprefix(f"{POINT} ")
 
 
 def _forms(text: str, found: Sequence[Written]) -> dict[str, list[str]]:
@@ -204,7 +205,9 @@ def _whole(term: Term, languages: IndexLanguages, others: Sequence[str] | None =
 
 
 def _like(term: Term, languages: IndexLanguages) -> list[str]:
-    """The forms of all words that a pattern stands for."""
+    """The forms of all words that a pattern stands for. Of a range, first one that no text has and that names it."""
+    if found := amounts(term.text) if term.is_range else None:
+        return [_quoted(f"{POINT} {term.text}"), *(f"{_quoted(begin)}*" for begin in found.begins())]
     begun = [match(term), _quoted(movable(folded(term.text))) + "*"] if term.is_prefix else [match(term)]
     return list(
         dict.fromkeys([*begun, *(form for word in term.like for form in forms_of(_whole(Term(word), languages)))])

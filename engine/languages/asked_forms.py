@@ -9,11 +9,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from longsearch.engine.languages.written_forms import BORDER, LONGEST, Written, is_mixed, written
+from longsearch.engine.quantities import TIMES, TIMES_WORDS, parts, readings
 
 _PLAIN_WORD = re.compile(r"(?<!\S)[^\W_]{1,12}(?!\S)")
 _SIGNED_WORD = re.compile(r"(?<!\S)[^\W_]+(?:[-\u2010-\u2015./_][^\W_]+)+(?!\S)")
 _GAP = "[ \u00a0\u2007\u2009\u202f]"
-_NUMBER = re.compile(rf"(?<![\w.,'’])\d+(?:[.,'’٫٬]\d+|{_GAP}\d{{3}}(?!\d))*(?!\w)|(?<![\w.,])[.,]\d+(?![\w.,])")
+_NUMBER = re.compile(
+    rf"(?P<number>(?<![\w.,'’])\d+(?:[.,'’٫٬]\d+|{_GAP}\d{{3}}(?!\d))*(?!\w)|(?<![\w.,])[.,]\d+(?![\w.,]))"
+    rf"(?:\s(?P<times>(?i:{TIMES_WORDS}))(?!\w))?"
+)
 _YEAR = re.compile(r"(?:19|20)\d\d")
 
 
@@ -43,30 +47,44 @@ def asked(text: str) -> list[Written]:
         whole = "".join(filter(str.isalnum, text[start:stop])).lower()
         if len(whole) <= LONGEST and is_mixed(whole):
             others.append(Written(start, stop, (whole,)))
-    return found + _numbers(text, found) + others
+    quantities = (one for one in written(text) if one.is_quantity)  # a unit in capitals is another: mW, MW
+    return [*found, *_numbers(text, found), *others, *quantities]
 
 
 def _written(text: str) -> list[Written]:
-    """Return what `written` finds; in a query a day is not its month."""
+    """Return what `written` finds but quantities; in a query a day is not its month."""
     return [
-        replace(one, forms=tuple(form for form in one.forms if not _is_month(form, one.forms))) for one in written(text)
+        replace(one, forms=tuple(form for form in one.forms if not _is_month(form, one.forms)))
+        for one in written(text)
+        if not one.is_quantity
     ]
 
 
 def _numbers(text: str, found: Sequence[Written]) -> list[Written]:
     """Return the numbers of a text that are nothing else."""
     left = (number for number in _NUMBER.finditer(text) if all(not one.covers(number.start()) for one in found))
-    return [Written(*number.span(), forms) for number in left if (forms := tuple(dict.fromkeys(_of_number(number[0]))))]
+    spelt = ((number.span(), dict.fromkeys(_of_number(number["number"], number["times"] or ""))) for number in left)
+    return [Written(*span, tuple(forms)) for span, forms in spelt if forms]
 
 
 def _is_month(form: str, forms: tuple[str, ...]) -> bool:
     return len(form) == 6 and any(other.startswith(form) and len(other) == 8 for other in forms)
 
 
-def _of_number(typed: str) -> Iterator[str]:
+def _of_number(typed: str, times: str) -> Iterator[str]:
     """Yield the other spellings of a number: its digits in one and in groups, its decimal places with and without 0."""
-    for whole, part in dict.fromkeys(_values(typed)):
+    if times:
+        for value in readings(typed):
+            whole = f"{value * TIMES[times.casefold()]:.0f}"
+            yield from (whole, *_grouped(whole))
+        return
+    if typed.isdecimal() and (len(typed) <= 3 or _YEAR.fullmatch(typed)):
+        return
+    for whole, part in parts(typed):
         whole = whole.lstrip("0") or "0"
+        for size, word in ((1_000_000_000, "billion"), (1_000_000, "million")):
+            if not part and int(whole) >= size and int(whole) % (size // 100) == 0:
+                yield f"{int(whole) / size:.12g} {word}"
         places = dict.fromkeys((part, part.rstrip("0"), part.rstrip("0").ljust(2, "0"))) if part.strip("0") else [""]
         for digits in dict.fromkeys((whole, *_grouped(whole))):
             yield from (f"{digits} {end}".rstrip() for end in places)
@@ -78,21 +96,3 @@ def _grouped(digits: str) -> Iterator[str]:
         yield f"{int(digits):,}".replace(",", " ")
         lakhs = re.sub(r"(?<=\d)(?=(?:\d\d)+$)", " ", digits[:-3])
         yield f"{lakhs} {digits[-3:]}"
-
-
-def _values(typed: str) -> Iterator[tuple[str, str]]:
-    """Yield what a number may mean, as (whole part, decimal places): 1.234 is above a thousand or below two."""
-    groups, signs = re.split(r"\D", typed), re.findall(r"\D", typed)
-    *before, last = groups
-    if not signs:
-        if len(typed) > 3 and not _YEAR.fullmatch(typed):
-            yield typed, ""
-        return
-    is_grouped = len(groups[0]) <= 3 and all(len(group) in (2, 3) for group in before[1:])
-    if len(set(signs)) == 2 and signs.count(signs[-1]) == 1 and is_grouped:
-        yield "".join(before), last
-    elif len(set(signs)) == 1:
-        if is_grouped and len(last) == 3 and groups[0] not in ("", "0"):
-            yield "".join(groups), ""
-        if len(groups) == 2 and signs[0] in ".,٫" and (len(last) != 3 or last.strip("0")):
-            yield groups[0], last

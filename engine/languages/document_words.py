@@ -4,7 +4,8 @@ import re
 from collections.abc import Sequence
 
 from longsearch.engine.languages.analysis import analysed, whole_name
-from longsearch.engine.languages.written_forms import POINT, written
+from longsearch.engine.languages.written_forms import written
+from longsearch.engine.quantities import POINT
 
 _CODE_NAME = re.compile("[A-Za-z0-9]+")
 _WORD_BEGINS = re.compile("[A-Z](?:(?<=[a-z0-9].)|(?<=[A-Z].)[a-z]{2})")

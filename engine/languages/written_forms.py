@@ -2,7 +2,8 @@
 
 `17 May 2021`, `17.05.2021` and `2021-05-17` are one day. Its form is a word of digits and letters, 20210517, which the
 index holds beside the text's own words. What is ambiguous has several forms: 03/04/2021 is a day in March or in April.
-What a query alone can spell in all ways, such as an amount, has no form here: see `asked_forms`.
+A quantity with its unit is one word too (`quantities`). What a query alone can spell in all ways, such as a bare
+number, has no form here: see `asked_forms`.
 
 Longer than 300 lines because each kind stands with its pattern, what makes its forms, and what passes over it.
 """
@@ -14,9 +15,8 @@ from datetime import date
 from typing import NamedTuple
 
 from longsearch.engine.languages.analysis import folded
+from longsearch.engine.quantities import NEEDS, POINT, QUANTITY, words
 
-POINT = "\ue001"
-"""The decimal point of a form: a private-use character, at which FTS5 does not end a word."""
 _REACH = 40  # characters beside a digit, in which the name of its month or the letters of its identifier stand
 LONGEST = 34
 """Characters of a form: those of an IBAN."""
@@ -47,6 +47,11 @@ class Written:
         """Whether all letters and digits of the word from `start` to `stop` belong to it, and any."""
         around = text[start : max(start, self.start)] + text[min(self.stop, stop) : stop]
         return self.start < stop and start < self.stop and not any(map(str.isalnum, around))
+
+    @property
+    def is_quantity(self) -> bool:
+        """Whether it is a number with its unit."""
+        return self.forms[0].startswith(POINT)
 
     def is_all_of(self, text: str) -> bool:
         """Whether the text has no letters and digits around it."""
@@ -330,6 +335,7 @@ _KINDS = (
         re.compile("[ .-](?<=[A0].)[A0]"),
         is_alone=False,
     ),
+    _Kind(QUANTITY, words, NEEDS, is_alone=False),
 )
 """In the order in which they are looked for. Each that is alone takes its characters away from what comes after it.
 

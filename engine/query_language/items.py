@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterator
 
+from longsearch.engine.quantities import ANY_RANGE, amounts
 from longsearch.engine.query_language import fields
 from longsearch.engine.query_language.fields import QUOTES, Filters
 
@@ -12,7 +13,7 @@ _BAR = r"(?<!\S)\|{1,2}(?!\S)|(?<=[\w\"*'’)])\|(?=[\w\"*'’(-])"
 _SIGN = rf"(?P<sign>[()]|{_BAR}|(?:(?<!-)(?P<kind>AND|OR|NOT|NEAR(?:/(?P<within>\d{{1,2}}))?)|&&)(?![^\s()]))"
 _BODY = r'(?:"(?P<phrase>[^"]*)(?P<closed>"?)(?:(?<=")~(?P<near>\d{1,2})(?!\w))?|(?P<word>[^\s"]+))'
 _MINUS = r"(?:(?P<minus>(?<![^\s(|])-+)|-+)?"  # behind a phrase a dash means nothing: "Bourbaki"-style
-_ITEM = re.compile(rf"{_MINUS}(?:{_SIGN}|{_BODY})")
+_ITEM = re.compile(rf"{_MINUS}(?:{_SIGN}|{_BODY.replace('<word>', f'<word>{ANY_RANGE}|')})")
 _SCHEMES = frozenset(("mailto", "tel", "urn", "file"))  # of addresses: no fields that somebody mistyped
 _INSIDE = re.compile(_BAR)
 _MAY_END_INSIDE = re.compile(r"[)|]")
@@ -29,6 +30,8 @@ def items(text: str, notes: list[str], keys: Collection[str]) -> Iterator[tuple[
         typed = _FIELD.match(text, item.start())
         name = _field(_cut(typed), notes, keys) if typed else ""
         found = typed if typed and name else item
+        if found["word"] and len(first := found["word"].split()) > 1 and not amounts(found["word"]):
+            found = found.re.match(text, found.start(), found.start("word") + len(first[0])) or found
         if found["word"] and _MAY_END_INSIDE.search(found["word"]):
             found = _cut(found)
         yield found, name

@@ -226,7 +226,7 @@ def _near(left: Node, right: Node, within: int) -> Node:
 
 
 def _near_pair(left: Node, right: Node, within: int) -> Node:
-    if isinstance(right, Term):
+    if isinstance(right, Term) and not any(getattr(one, "is_range", False) for one in (left, right)):  # has no place
         if isinstance(left, Term):
             return Near((left, right), within) if left != right else left
         if isinstance(left, Near):

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from longsearch.engine.errors import QueryError
 from longsearch.engine.languages.scripts import SPACED_WORD
 from longsearch.engine.languages.stop_words import STOP_WORDS, language_of_question, without_article
+from longsearch.engine.quantities import amounts
 from longsearch.engine.query_language import fields, operators
 from longsearch.engine.query_language.fields import QUOTES, Condition, Filters, Sort
 from longsearch.engine.query_language.file_filter import FileFilter, FolderFilter
@@ -107,7 +108,7 @@ def parse(text: str, prefix_last: bool = False, keys: Collection[str] = (), also
     positive = [part for part in parts if isinstance(part, Term)]
     if joined:
         positive = [term for part in parts for term in operators.terms_of(part)]
-    meaning = " ".join(term.text.replace("*", "") if term.is_pattern else term.text for term in positive)
+    meaning = " ".join(re.sub(r"[*~]|[<>≤≥≈]=?\s?", "", one.text) if one.is_pattern else one.text for one in positive)
     return Query(text, *kept, meaning, files, folders, conditions, *found.order, notes, tuple(dict.fromkeys(joined)))
 
 
@@ -151,6 +152,8 @@ def _term(item: re.Match[str], body: str, is_unfinished: bool, notes: list[str])
         if item["near"] and len(words := list(dict.fromkeys(filter(is_searchable, body.split())))) > 1:
             return operators.Near(tuple(map(Term, words)), int(item["near"]))
         return Term(body, True, is_unfinished and _may_be_prefix(body))
+    if (body[0] in "~<>≤≥≈" or ".." in body) and amounts(body):
+        return Term(body, is_pattern=True)
     if "*" in body and _PATTERN.fullmatch(body):
         return Term(body, False, body.endswith("*") and body.count("*") == 1, is_pattern=True)
     if _MEANINGLESS.fullmatch(body):

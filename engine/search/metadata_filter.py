@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from longsearch.engine.index.index import Index
 from longsearch.engine.index.lookup import expressions
 from longsearch.engine.languages.asked_forms import asked
-from longsearch.engine.languages.written_forms import POINT
+from longsearch.engine.quantities import POINT
 from longsearch.engine.query_language.fields import Condition, Sort
 from longsearch.engine.search.ranking import RankedDocument, RankedPassage
 from longsearch.engine.store import documents, metadata

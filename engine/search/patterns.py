@@ -15,7 +15,7 @@ def with_words_like(query: Query, indexes: Sequence[Index]) -> Query:
     notes = list(query.notes)
 
     def term(own: Term) -> Term:
-        if not own.is_pattern:
+        if not own.is_pattern or own.is_range:
             return own
         if own.text not in known:
             found = {word for index in indexes for word in index.backend.words_like(own.text)}
@@ -36,7 +36,7 @@ def as_lit(terms: Sequence[Term]) -> tuple[Term, ...]:
     """The terms to highlight: for a pattern the words that it stands for."""
     found: list[Term] = []
     for one in terms:
-        if one.is_pattern:
+        if one.is_pattern and not one.is_range:
             found += [Term(word) for word in one.like]
             found += [Term(one.text.rstrip("*"), is_prefix=True)] if one.is_prefix else []
         else:

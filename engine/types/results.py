@@ -264,9 +264,14 @@ class Term:
     is_prefix: bool = False
     """Whether any word that begins with its last word matches: it is still being typed, or has a star at its end."""
     is_pattern: bool = False
-    """Whether a star in it stands for any letters."""
+    """Whether it stands for many words: a star in it for any letters, or a range of quantities."""
     like: tuple[str, ...] = ()
     """For a pattern: words of the index that are like it."""
+
+    @property
+    def is_range(self) -> bool:
+        """Whether it is a pattern that stands for all quantities in a range: >=40 kg."""
+        return self.is_pattern and "*" not in self.text
 
 
 _LEVELS_BY_NAME = {"unlikely": "chance", "unsure": "weak", "likely": "good"}

@@ -178,6 +178,8 @@ CLASSES = {
     "AND and OR": "bees AND (honey OR sugar)",
     "NEAR": "bees NEAR honey",
     "a star": "glaci* ice",
+    "a quantity": "120 mm 3 million",
+    "a range of quantities": ">=10 % model",
     "an unfinished word": "what should a beek",
     "in:": "in:docs model width",
     "-in:": "-in:samples model width",

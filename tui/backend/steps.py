@@ -3,10 +3,11 @@
 import re
 from dataclasses import replace
 
+from longsearch.engine.quantities import ANY_RANGE
 from longsearch.tui.backend.interface import InView, Question
 
-_PIECE = re.compile(r'-?(?:[\w-]+:)?"[^"]*"?|\S+')
-_AS_IT_IS = re.compile(r'-|[\w-]+:|"|.*[*(|)]|(?:AND|OR|NOT|NEAR(?:/\d+)?)$')
+_PIECE = re.compile(rf'-?(?:[\w-]+:)?"[^"]*"?|{ANY_RANGE}|\S+')
+_AS_IT_IS = re.compile(r'-|[~≈<>≤≥]|.*\.\.|[\w-]+:|"|.*[*(|)]|(?:AND|OR|NOT|NEAR(?:/\d+)?)$')
 """What the query language reads as more than a word that may be there."""
 
 

@@ -14,6 +14,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from longsearch.engine.languages.spelling import other_spelling
+from longsearch.engine.quantities import amounts, quantities
 from longsearch.engine.types.documents import Mark
 from longsearch.engine.types.results import Term
 
@@ -33,6 +34,8 @@ class Highlighter:
     """Finds the words and phrases of a query in texts. Made by `highlighter`."""
 
     def __init__(self, terms: Sequence[Term] = (), languages: Iterable[str] = ()) -> None:
+        self._ranges = list(filter(None, (amounts(term.text) for term in terms if term.is_range)))
+        terms = [term for term in terms if not term.is_range]
         self._pattern = word_pattern(terms)
         foreign = [code for code in languages if code not in _ENGLISH]
         is_foreign = foreign or any(_NOT_ASCII.search(term.text) for term in terms)
@@ -41,6 +44,9 @@ class Highlighter:
     def places(self, text: str, start: int = 0, stop: int = sys.maxsize) -> list[tuple[int, int]]:
         """Return (start, stop) of each word between `start` and `stop`, in order and apart."""
         spans = [match.span() for match in self._pattern.finditer(text, start, stop)] if self._pattern else []
+        if self._ranges:
+            found = (one for one in quantities(text, start, stop) if any(own.has(one) for own in self._ranges))
+            spans = _apart([*spans, *((one.start, one.stop) for one in found)])
         return spans if self._foreign is None else _apart([*spans, *self._foreign.places(text, start, stop)])
 
 

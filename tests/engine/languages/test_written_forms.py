@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from longsearch.engine.languages import written_forms
 from longsearch.engine.languages.asked_forms import asked
-from longsearch.engine.languages.written_forms import POINT, written
+from longsearch.engine.languages.written_forms import written
+from longsearch.engine.quantities import POINT
 
 _MONTHS = (
     "Januar enero stycznia",
