@@ -5,8 +5,9 @@ can stop at any moment and resume from there. Knows no model: the caller passes 
 """
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from itertools import takewhile
+from itertools import islice, takewhile
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,9 @@ RESUME_FROM_TOKENS = 8192
 """Documents of at least this length keep a state, in case they grow. A shorter document is read again in a second, and
 its text is no larger than the state."""
 N_TOGETHER = 256
-"""Documents that are taken from the store at a time."""
+"""Documents that are read together, if they are short."""
+_LISTED = 16
+"""Times as many are listed at once: to list them, the store looks at every document, done or not."""
 
 
 class Embedder:
@@ -42,8 +45,8 @@ class Embedder:
         n_together: int = N_TOGETHER,
     ) -> None:
         """`tokens` may hold the tokens of documents that were read just now. `on_progress` is called after each part
-        with the activity in a few words and the number of tokens read. `n_together` documents are taken from the store
-        at a time.
+        with the activity in a few words and the number of tokens read. At most `n_together` documents are read
+        together.
         """
         self._store = store
         self._encoder = encoder
@@ -51,6 +54,7 @@ class Embedder:
         self._should_stop = should_stop
         self._on_progress = on_progress
         self._n_together = n_together
+        self._listed: deque[PendingDocument] = deque()
 
     def embed_all(self) -> bool:
         """Embed every pending document. Returns False if `should_stop` ended it.
@@ -58,18 +62,31 @@ class Embedder:
         A document is read at one width from its beginning to its end. One that was stopped, or that grew out of another
         one, goes on at the width at which it began.
         """
-        while waiting := self._waiting():
-            width = waiting[0].width or self._width_of_new()
+        while self._listed or self._list():
+            width = self._listed[0].width or self._width_of_new()
             reader = self._encoder.at(width)
-            group = _together(waiting, reader.batch_below_tokens)
+            group = self._take_group(reader.batch_below_tokens)
             if self._should_stop() or not self._embed(group, reader, width):
                 return False
         return True
 
+    def _list(self) -> bool:
+        self._listed.extend(self._waiting(_LISTED * self._n_together))
+        return bool(self._listed)
+
+    def _take_group(self, below_tokens: int) -> list[PendingDocument]:
+        """Take the documents to read now: the first one, or the short ones from the first on that go on at its width."""
+        first = self._listed[0]
+        same = takewhile(lambda one: one.width == first.width and one.n_tokens < below_tokens, self._listed)
+        group = list(islice(same, self._n_together)) or [first]
+        for _ in group:
+            self._listed.popleft()
+        return group
+
     # ---- the queue of documents, which `Deepener` replaces
 
-    def _waiting(self) -> list[PendingDocument]:
-        return self._store.pending(limit=self._n_together)
+    def _waiting(self, limit: int) -> list[PendingDocument]:
+        return self._store.pending(limit)
 
     def _width_of_new(self) -> float:
         return self._encoder.width_for(self._n_tokens_waiting)
@@ -118,11 +135,11 @@ class Embedder:
         self, group: list[PendingDocument], begun: dict[int, "_Embedding"], reader: Reader, width: float
     ) -> Iterator[tuple[int, Part]]:
         """Yield the parts of all documents, each from where it stopped. Adds a document to `begun` when it starts."""
-        documents = (self._begin(pending, begun, reader, width) for pending in group)
+        there = (pending for pending in group if self._store.holds(pending.document_id))  # not deleted meanwhile
+        documents = (self._begin(pending, begun, reader, width) for pending in there)
         if len(group) > 1:
             return reader.stream_many(documents)
-        key, tokens, passages, state = next(documents)
-        return ((key, part) for part in reader.stream(tokens, passages, state))
+        return ((key, part) for key, *document in documents for part in reader.stream(*document))
 
     def _begin(
         self, pending: PendingDocument, begun: dict[int, "_Embedding"], reader: Reader, width: float
@@ -155,8 +172,8 @@ class Embedder:
 class Deepener(Embedder):
     """Reads the documents again at width 1 that were read at a smaller width; meanwhile they keep their vectors."""
 
-    def _waiting(self) -> list[PendingDocument]:
-        return self._store.narrow(limit=self._n_together)
+    def _waiting(self, limit: int) -> list[PendingDocument]:
+        return self._store.narrow(limit)
 
     def _width_of_new(self) -> float:
         return 1.0
@@ -174,12 +191,6 @@ class Deepener(Embedder):
     def _finish(self, work: "_Embedding", part: Part) -> None:
         given = (part.document_vector, part.n_tokens_done, work.saved_state())
         self._store.finish_deepening(work.document_id, *given)
-
-
-def _together(waiting: list[PendingDocument], below_tokens: int) -> list[PendingDocument]:
-    """Return the documents to read now: the first one, or the short ones from the first on that go on at its width."""
-    same = (document for document in waiting if document.width == waiting[0].width)
-    return list(takewhile(lambda document: document.n_tokens < below_tokens, same)) or waiting[:1]
 
 
 class _Embedding:

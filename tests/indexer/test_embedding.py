@@ -9,6 +9,7 @@ import pytest
 
 import longsearch.indexer.pipeline as pipeline_module
 from longsearch.engine.store import vectors
+from longsearch.engine.store.records import PendingDocument
 from longsearch.engine.store.store import Store
 from longsearch.engine.types.progress import FileStatus
 from longsearch.indexer import embedding
@@ -53,6 +54,26 @@ def test_a_document_with_a_damaged_state_starts_again(bench: Bench) -> None:
         db.execute("UPDATE embeddings SET state = x'00'")
     bench.run()
     assert bench.statuses() == {"a.txt": FileStatus.CURRENT}
+
+
+def test_to_embed_many_documents_the_store_lists_them_a_few_times(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(20):
+        bench.write(f"{number}.txt")
+    listed: list[int] = []
+    true_pending = bench.store.pending
+
+    def counted(limit: int) -> list[PendingDocument]:
+        listed.append(limit)
+        return true_pending(limit)
+
+    monkeypatch.setattr(bench.store, "pending", counted)
+    pipeline = bench.pipeline()
+    pipeline.read()
+    assert pipeline.embed(n_together=1)
+    assert listed == [16, 16, 16]  # 16 documents, 4, and none
+    check_vectors(bench)
 
 
 def test_a_document_deleted_while_it_is_embedded_raises_nothing(bench: Bench, extractor: ExtractorProcess) -> None:

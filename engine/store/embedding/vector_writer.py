@@ -29,6 +29,11 @@ class VectorWriter(Session):
                 resuming.remove_all(db)
         return changed
 
+    def holds(self, document_id: int) -> bool:
+        """Whether the index holds this document."""
+        with self.reading() as db:
+            return documents.exists(db, document_id)
+
     def pending(self, limit: int = -1) -> list[PendingDocument]:
         """Documents without complete vectors (all, or the first `limit`): first those begun, then the shortest."""
         with self.reading() as db:
