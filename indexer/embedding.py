@@ -75,7 +75,7 @@ class Embedder:
         return bool(self._listed)
 
     def _take_group(self, below_tokens: int) -> list[PendingDocument]:
-        """Take the documents to read now: the first one, or the short ones from the first on that go on at its width."""
+        """Take the documents to read now: the first, or the short ones from the first on that go on at its width."""
         first = self._listed[0]
         same = takewhile(lambda one: one.width == first.width and one.n_tokens < below_tokens, self._listed)
         group = list(islice(same, self._n_together)) or [first]
