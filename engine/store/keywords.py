@@ -26,6 +26,7 @@ TITLE_WEIGHT = 2
 TOKENIZER = ("porter", "unicode61", "remove_diacritics", "2")
 """The tokenizer of the table `words`, as `schema` has it. To ask FTS5 took a millisecond of each search."""
 _WEIGHTS = (1, TITLE_WEIGHT)  # of the columns text and title
+_PAGES_AT_ONCE = 1_000  # of words are written anew: 4 MB
 
 
 class Occurrences(NamedTuple):
@@ -193,6 +194,24 @@ def indexed_texts(db: apsw.Connection, ids: NDArray[np.int64]) -> Iterator[tuple
         found = texts.spans(db, document_id, [(start, stop) for _, _, start, stop in places])
         for (_, ordinal, _, _), text in zip(places, found, strict=True):
             yield document_id, _words(text, language), _title(db, document_id, language) if ordinal == 0 else ""
+
+
+def are_old(db: apsw.Connection) -> bool:
+    """Whether an older index has words to which `write_anew` did not come yet."""
+    return db.execute("SELECT 1 FROM meta WHERE key = 'old_words'").get is not None
+
+
+def write_anew(db: apsw.Connection) -> bool:
+    """Write some more pages of an older index's words as they are written today; return False once all are.
+
+    FTS5 merges all its segments, so many pages a call. It leaves a single one as it is.
+    """
+    before = db.total_changes()
+    db.execute("INSERT INTO words (words, rank) VALUES ('merge', ?)", (-_PAGES_AT_ONCE,))
+    is_any = db.total_changes() - before > 1  # FTS5's documentation: with fewer changes nothing was left
+    if not is_any:
+        db.execute("DELETE FROM meta WHERE key = 'old_words'")
+    return is_any
 
 
 def title_words(outline: Outline) -> str:

@@ -297,12 +297,20 @@ _V20 = """
 INSERT INTO meta SELECT 'old_excerpts', 0 WHERE EXISTS (SELECT 1 FROM excerpt_vectors);
 """
 
+_V21 = """
+-- A page of words and its record take a page of the file, which has eight bytes for its checksum; one of 4,050 bytes
+-- takes two. Words that are there are written anew piece by piece, later.
+INSERT INTO words (words, rank) VALUES ('pgsz', 4045);
+INSERT INTO meta SELECT 'old_words', 0 WHERE EXISTS (SELECT 1 FROM words_docsize);
+"""
+
 MIGRATIONS: tuple[str, ...] = (
     *(_V1, _V2, _V3, _V4, _V5, _V6, _V7, _V8, _V9, _V10, _V11, _V12, _V13, _V14, _V15, _V16),
     _V17,
     _V18,
     _V19,
     _V20,
+    _V21,
 )
 """Append only: a script that has been released is never edited."""
 

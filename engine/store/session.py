@@ -14,7 +14,7 @@ from typing import Self
 import apsw
 
 from longsearch.engine.errors import StoreError
-from longsearch.engine.store import excerpts, languages, reports, vectors
+from longsearch.engine.store import excerpts, keywords, languages, reports, vectors
 from longsearch.engine.store.connection import (
     CorruptIndexError,
     close_writer,
@@ -136,8 +136,9 @@ class Session:
         if model is not None:
             self._compact(dim=model[1])
             self._make_smaller(dim=model[1])
+        is_smaller = self._write_words_anew()
         self._refresh_segments(is_idle=True)
-        self._rewrite()
+        self._rewrite(is_smaller)
         with errors_explained(self.path):
             empty_log(self._db)
 
@@ -171,13 +172,22 @@ class Session:
             with self.changing() as db:
                 is_any = excerpts.make_smaller(db, dim, _EXCERPTS_OF)
 
-    def _rewrite(self) -> None:
-        """Write an index anew if a quarter is empty, or if its pages have no room for checksums: an older one."""
+    def _write_words_anew(self) -> bool:
+        """Give an index from before schema 21 smaller words, some pages in a transaction; return whether it had any."""
+        with self.reading() as db:
+            are_old = is_any = keywords.are_old(db)
+        while is_any:
+            with self.changing() as db:
+                is_any = keywords.write_anew(db)
+        return are_old
+
+    def _rewrite(self, is_smaller: bool) -> None:
+        """Write an index anew if it has become smaller, a quarter is empty, or its pages have no room for checksums."""
         if self._db.in_transaction:
             return
         with self.reading() as db:
             is_empty = 4 * db.pragma("freelist_count") > max(_LEAST_PAGES, db.pragma("page_count"))
-        if not keep_checksums(self._db) or is_empty:
+        if not keep_checksums(self._db) or is_empty or is_smaller:
             with suppress(apsw.BusyError, apsw.FullError):  # another idle time will do
                 self._db.execute("VACUUM")
 

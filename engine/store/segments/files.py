@@ -41,7 +41,7 @@ _ALIGNMENT = 64
 _OWN = b', "own": '  # before the checksum of the header itself
 _OPEN_FILES = 64  # kept mapped by a process; an index has about ten, and a process may search several
 _KEPT_BYTES = 512 << 20
-_LET_GO = frozenset({"places", "counts", "positions"})  # of which a search reads pieces
+_LET_GO = frozenset({"places", "steps", "pairs", "positions"})  # of which a search reads pieces
 _STATUS = Path("/proc/self/statm")  # Linux: the pages of a process, of which the third number belongs to files
 _maps: WeakKeyDictionary[mmap.mmap, list[tuple[int, int]]] = WeakKeyDictionary()
 """For each mapped segment the arrays that are let go: where each begins, and its length."""

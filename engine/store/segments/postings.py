@@ -11,14 +11,21 @@ The arrays of a segment of words:
     term_ends (t + 1,)    where each term begins in `terms`
     posting_ends (t + 1,) where the postings of each term begin
     n_documents (t,)      documents that hold a term
-    places (p,)           postings: numbers of passages in this segment, ascending for each term: their lowest two bytes
-    turns (u,), above (u,)  from which postings on, what stands above these two bytes; 0 until the first
-    counts (p,)           how often the passage holds the term; a word of the title counts `TITLE_WEIGHT` times
+    places (w,)           which passages of the segment hold the term, ascending for each term: their lowest two bytes
+    turns (u,), above (u,)  from which of these on, what stands above these two bytes; 0 until the first
+    steps (s,)            the same of terms that one in `COMMON` passages holds: how far from the one before, a byte
+    leaps (l,), leap_highs (l,)  which steps have more than a byte, and what stands above it
+    common (c,)           where the postings of each of these terms begin, among those of all terms
+    step_starts (c + 1,)  where its steps begin
+    pairs (p / 2,)        how often the passage holds the term, four bits; in a title `TITLE_WEIGHT` times
+    often (o,), counts (o,)  which postings have more than four bits hold, and how many
     position_ends (t+1,)  where the positions of each term begin
-    positions (q,)        where in the passage the term stands, `counts` numbers for each posting: their lowest bytes
+    positions (q,)        where in the passage the term stands, a number for each time: their lowest bytes
     far (f,), highs (f,)  which positions have more than a byte, and what stands above it
 
 The title follows the text after a gap of one place, so that no phrase goes from one into the other, and then again.
+
+Longer than 300 lines because the layout of postings, what writes them and what merges them are one thing.
 """
 
 from collections import defaultdict
@@ -29,13 +36,18 @@ from operator import itemgetter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from longsearch.engine.store.segments.files import Arrays, SegmentWriter, Shapes
-from longsearch.engine.store.segments.term_counts import LOW_BITS, places_at, ranges
+from longsearch.engine.store.segments.term_counts import COMMON, LOW_BITS, counts_at, places_at, ranges
 
 Ints = NDArray[np.signedinteger[Any]] | NDArray[np.unsignedinteger[Any]]
-_BYTE = 255
+_BYTE, _FOUR_BITS = 255, 15
+_OF_POSTINGS = (
+    *("places", "turns", "above", "steps", "leaps", "leap_highs", "common", "step_starts"),
+    *("pairs", "often", "counts", "positions", "far", "highs"),
+)
+_ROWS = frozenset({"turns", "leaps", "common", "step_starts", "often", "far"})  # of these, numbers of rows of others
 _POSTINGS_AT_ONCE = 2**21  # merged at once, which takes 150 MB at most
 
 
@@ -129,24 +141,36 @@ def write(writer: SegmentWriter, passages: Passages, terms: Sequence[bytes], cou
     writer.write("posting_ends", [np.append(0, np.cumsum(counted.n_postings))])
     writer.write("n_documents", [counted.n_documents])
     writer.write("position_ends", [np.append(0, np.cumsum(counted.n_positions))])
-    names = ("places", "counts", "positions", "far", "highs", "turns", "above")
-    writer.write_together(names, _written(counted.blocks()))
+    writer.write_together(tuple(counted.sizes), _written(counted.blocks(), counted.is_common))
 
 
-def _written(blocks: Iterable[Block]) -> Iterator[Sequence[NDArray[Any]]]:
-    """Yield what is written of each block: places, counts, positions, which are far and how far, turns, above."""
-    before, n, last = 0, 0, 0
+def _written(blocks: Iterable[Block], is_common: NDArray[np.bool_]) -> Iterator[list[NDArray[Any]]]:
+    """Yield what each block adds to each array of `_OF_POSTINGS`; `is_common` (t,): which terms have steps."""
+    n, n_wide, n_steps, n_positions, upper = 0, 0, 0, 0, 0
+    odd = np.empty(0, np.int64)  # the last count of a block, which shares a byte with the first of the next
     for block in blocks:
-        far, turns = np.flatnonzero(block.positions > _BYTE), _turns(block, last)
-        above, highs = block.places >> LOW_BITS, block.positions[far] >> 8
-        low = block.places & ((1 << LOW_BITS) - 1)
-        yield low, block.counts, block.positions & _BYTE, far + before, highs, turns + n, above[turns]
-        before, n, last = before + len(block.positions), n + len(above), int(above[-1]) if len(above) else last
-
-
-def _turns(block: Block, last: int) -> NDArray[np.int64]:
-    """The postings of a block whose place has other upper bits than the one before; `last`: those before the block."""
-    return np.flatnonzero(np.diff(block.places >> LOW_BITS, prepend=last))
+        has_steps = is_common[block.terms]
+        wide = block.places[~has_steps]
+        turns = np.flatnonzero(np.diff(wide >> LOW_BITS, prepend=upper))
+        is_first = np.append(True, block.terms[1:] != block.terms[:-1])[: len(block.terms)]
+        steps = np.where(is_first, block.places, np.diff(block.places, prepend=0))[has_steps]
+        leaps, far = np.flatnonzero(steps > _BYTE), np.flatnonzero(block.positions > _BYTE)
+        common = np.flatnonzero(is_first & has_steps)
+        before = np.cumsum(has_steps)[common] - 1
+        counts = np.append(odd, block.counts)
+        often = np.flatnonzero(block.counts > _FOUR_BITS)
+        whole = len(counts) // 2 * 2
+        low, odd = np.minimum(counts[:whole], _FOUR_BITS), counts[whole:]
+        yield [
+            *(wide & ((1 << LOW_BITS) - 1), turns + n_wide, wide[turns] >> LOW_BITS),
+            *(steps & _BYTE, leaps + n_steps, steps[leaps] >> 8, common + n, before + n_steps),
+            *(low[::2] | low[1::2] << 4, often + n, block.counts[often]),
+            *(block.positions & _BYTE, far + n_positions, block.positions[far] >> 8),
+        ]
+        n, n_wide, n_steps = n + len(block.terms), n_wide + len(wide), n_steps + len(steps)
+        n_positions, upper = n_positions + len(block.positions), int(wide[-1] >> LOW_BITS) if len(wide) else upper
+    none = np.empty(0, np.int64)
+    yield [none] * 7 + [np.array([n_steps]), np.minimum(odd, _FOUR_BITS)] + [none] * 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,11 +183,12 @@ class Counted:
     """(t,)"""
     n_positions: NDArray[np.int64]
     """(t,)"""
-    largest_count: int
-    largest_position: int
-    n_far: int
-    """How many positions have more than a byte."""
-    n_turns: int
+    is_common: NDArray[np.bool_]
+    """(t,): which terms have steps."""
+    sizes: dict[str, int]
+    """The length of each array of postings."""
+    largest: dict[str, int]
+    """The largest number in each."""
     blocks: Any
     """A function that returns an iterator of `Block`, the same every time."""
 
@@ -171,45 +196,48 @@ class Counted:
     def of(cls, n_terms: int, document_ids: NDArray[np.int64], blocks: Any) -> "Counted":
         """Count the postings of these blocks; `document_ids` (n,) are those of all passages."""
         n_postings, n_documents, n_positions = np.zeros((3, n_terms), np.int64)
-        largest, last, n_far, n_turns, above = 0, 0, 0, 0, 0
-        for block in blocks():
-            if not len(block.terms):
-                continue
-            own = document_ids[block.places]
-            is_new = np.append(True, (block.terms[1:] != block.terms[:-1]) | (own[1:] != own[:-1]))
-            first, end = int(block.terms[0]), int(block.terms[-1]) + 1
-            n_postings[first:end] += np.bincount(block.terms - first)
-            n_documents[first:end] += np.bincount(block.terms[is_new] - first)
-            n_positions[first:end] += np.bincount(block.terms - first, block.counts).astype(np.int64)
-            largest, last = max(largest, int(block.counts.max())), max(last, int(block.positions.max()))
-            n_far += int(np.count_nonzero(block.positions > _BYTE))
-            n_turns, above = n_turns + len(_turns(block, above)), int(block.places[-1]) >> LOW_BITS
-        return cls(n_postings, n_documents, n_positions, largest, last, n_far, n_turns, blocks)
+        is_common = np.zeros(n_terms, np.bool_)
+
+        def counting() -> Iterator[Block]:
+            for block in blocks():
+                own = document_ids[block.places]
+                is_new = np.append(True, (block.terms[1:] != block.terms[:-1]) | (own[1:] != own[:-1]))[: len(own)]
+                n_postings[:] += np.bincount(block.terms, minlength=n_terms)
+                n_documents[:] += np.bincount(block.terms[is_new], minlength=n_terms)
+                n_positions[:] += np.bincount(block.terms, block.counts, n_terms).astype(np.int64)
+                is_common[:] = n_postings * COMMON >= len(document_ids)
+                yield block
+
+        sizes, largest = dict.fromkeys(_OF_POSTINGS, 0), dict.fromkeys(_OF_POSTINGS, 0)
+        for written in _written(counting(), is_common):
+            for name, part in zip(_OF_POSTINGS, written, strict=True):
+                sizes[name] += len(part)
+                largest[name] = max(largest[name], int(part.max(initial=0)))
+        return cls(n_postings, n_documents, n_positions, is_common, sizes, largest, blocks)
+
+    def type_of(self, name: str) -> DTypeLike:
+        """The type of an array of postings."""
+        n_rows = int(self.n_positions.sum())  # at least as many as postings
+        return np.uint16 if name == "places" else np.min_scalar_type(n_rows if name in _ROWS else self.largest[name])
 
 
 def shapes(passages: Passages, terms: Sequence[bytes], counted: Counted) -> Shapes:
     """The type and shape of each array of a segment."""
     n, n_documents = len(passages.ids), len(document_starts(passages.document_ids)[0])
-    n_terms, n_postings, n_positions = len(terms), int(counted.n_postings.sum()), int(counted.n_positions.sum())
-    n_bytes = sum(map(len, terms))
+    n_terms, n_bytes = len(terms), sum(map(len, terms))
+    smallest = np.min_scalar_type
     return {
         "ids": (np.int64, (n,)),
-        "lengths": (np.int32, (n,)),
-        "text_lengths": (np.min_scalar_type(int(passages.text_lengths.max(initial=0))), (n,)),
+        "lengths": (smallest(int(passages.lengths.max(initial=0))), (n,)),
+        "text_lengths": (smallest(int(passages.text_lengths.max(initial=0))), (n,)),
         "document_ids": (np.int64, (n_documents,)),
         "first_of": (np.int64, (n_documents + 1,)),
         "terms": (np.uint8, (n_bytes,)),
-        "term_ends": (np.min_scalar_type(n_bytes), (n_terms + 1,)),
-        "posting_ends": (np.min_scalar_type(n_postings), (n_terms + 1,)),
-        "n_documents": (np.int32, (n_terms,)),
-        "places": (np.uint16, (n_postings,)),
-        "counts": (np.min_scalar_type(counted.largest_count), (n_postings,)),
-        "position_ends": (np.min_scalar_type(n_positions), (n_terms + 1,)),
-        "positions": (np.uint8, (n_positions,)),
-        "far": (np.min_scalar_type(n_positions), (counted.n_far,)),
-        "highs": (np.min_scalar_type(counted.largest_position >> 8), (counted.n_far,)),
-        "turns": (np.min_scalar_type(n_postings), (counted.n_turns,)),
-        "above": (np.min_scalar_type(n >> LOW_BITS), (counted.n_turns,)),
+        "term_ends": (smallest(n_bytes), (n_terms + 1,)),
+        "posting_ends": (smallest(int(counted.n_postings.sum())), (n_terms + 1,)),
+        "n_documents": (smallest(n_documents), (n_terms,)),
+        "position_ends": (smallest(int(counted.n_positions.sum())), (n_terms + 1,)),
+        **{name: (counted.type_of(name), (size,)) for name, size in counted.sizes.items()},
     }
 
 
@@ -277,7 +305,7 @@ class _Blocks:
             own = slice(int(ends[0]), int(ends[-1]))
             places, counts = (
                 new_places[places_at(segment, own.start, own.stop)],
-                segment["counts"][own].astype(np.int64),
+                counts_at(segment, own.start, own.stop).astype(np.int64),
             )
             terms = np.repeat(numbers[first:last], np.diff(ends))
             parts.append((terms, places, counts))

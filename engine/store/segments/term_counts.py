@@ -20,6 +20,9 @@ _AT_ONCE = 16_384  # passages: what is computed of them stays in a core's own ca
 _FEW = 8  # documents are looked up one by one if an eighth as many passages hold the term
 LOW_BITS = 16
 """So many bits of a place stand in the array `places` of a segment."""
+COMMON = 64
+"""A term that one in so many passages holds has its places as steps, a byte each."""
+_COUNTS_OF_PAIR = np.stack([np.arange(256) & 15, np.arange(256) >> 4], axis=1).astype(np.uint8).view(np.uint16)[:, 0]
 
 Ints = NDArray[Any]
 
@@ -170,13 +173,48 @@ def n_documents_at(first_of: NDArray[np.int64], places: Ints) -> int:
 
 
 def places_at(segment: Arrays, start: int, stop: int) -> NDArray[np.uint32]:
-    """The places of the postings from `start` to `stop`. A segment of an older longsearch has them whole."""
+    """The places of the postings from `start` to `stop`, which are those of whole terms."""
+    if "steps" not in segment.raw:
+        return _wide_places(segment, start, stop)
+    common = segment["common"]
+    first, last = np.searchsorted(common, np.array((start, stop), common.dtype)).tolist()
+    steps, begins = segment["step_starts"][first : last + 1].tolist(), [*common[first:last].tolist(), stop]
+    parts = [_wide_places(segment, start - steps[0], begins[0] - steps[0])]
+    for begin, own, following, next_begin in zip(begins, steps, steps[1:], begins[1:], strict=False):
+        parts.append(_summed_steps(segment, own, following))
+        parts.append(_wide_places(segment, begin - own, next_begin - following))
+    parts = [part for part in parts if len(part)] or parts[:1]
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def _wide_places(segment: Arrays, start: int, stop: int) -> NDArray[np.uint32]:
+    """Of the postings that are no steps. A segment of an older longsearch has them whole."""
     found: NDArray[np.uint32] = segment.part("places", start, stop).astype(np.uint32, copy=False)
     if "turns" in segment.raw and len(turns := segment["turns"]):
         first, last = np.searchsorted(turns, np.array((start, stop), turns.dtype))
         above = np.append(np.uint32(0), segment["above"][max(first - 1, 0) : last])[1 if first else 0 :]
         borders = [0, *(turns[first:last].astype(np.int64) - start).tolist(), stop - start]
         found += np.repeat(above, np.diff(borders)) << LOW_BITS
+    return found
+
+
+def _summed_steps(segment: Arrays, start: int, stop: int) -> NDArray[np.uint32]:
+    found, leaps = segment.part("steps", start, stop).astype(np.uint32), segment["leaps"]
+    first, last = np.searchsorted(leaps, np.array((start, stop), leaps.dtype))
+    found[leaps[first:last] - start] += segment["leap_highs"][first:last].astype(np.uint32) << 8
+    return np.cumsum(found, out=found)
+
+
+def counts_at(segment: Arrays, start: int, stop: int) -> Ints:
+    """How often the passage holds the term, of the postings from `start` to `stop`."""
+    if "pairs" not in segment.raw:
+        return segment.part("counts", start, stop)
+    pairs = _COUNTS_OF_PAIR.take(segment.part("pairs", start // 2, (stop + 1) // 2)).view(np.uint8)
+    found, often = pairs[start % 2 : start % 2 + stop - start], segment["often"]
+    first, last = np.searchsorted(often, np.array((start, stop), often.dtype))
+    if first < last:
+        found = found.astype(segment["counts"].dtype)
+        found[often[first:last] - start] = segment["counts"][first:last]
     return found
 
 

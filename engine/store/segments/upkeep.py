@@ -69,7 +69,9 @@ def _refresh(db: apsw.Connection, index: Path, maker: _Maker, is_idle: bool) -> 
     if not _is_whole(index, listed):
         listed = Manifest(maker.kind, (), maker.all_ids(db), np.empty((0, 2), np.int64))
     n = sum(one.n for one in listed.segments)
-    is_worn = len(listed.outdated) > max(_MAX_OUTDATED, n // 8) or (is_idle and _has_wide_places(index, maker, listed))
+    is_worn = len(listed.outdated) > max(_MAX_OUTDATED, n // 8) or (
+        is_idle and _has_wide_postings(index, maker, listed)
+    )
     if len(listed.fresh) < (1 if is_idle else max(1, CHECK_EVERY // share)) and not is_worn:
         return None
     segments = list(listed.segments)
@@ -98,10 +100,10 @@ def _is_whole(index: Path, listed: Manifest) -> bool:
         return False
 
 
-def _has_wide_places(index: Path, maker: _Maker, listed: Manifest) -> bool:
-    """Whether places of words have four bytes, as an older longsearch wrote them."""
+def _has_wide_postings(index: Path, maker: _Maker, listed: Manifest) -> bool:
+    """Whether places and counts of words have more bytes than today, as an older longsearch wrote them."""
     own = listed.segments if maker.kind is Kind.WORDS else ()
-    return any("turns" not in _arrays(index, maker, one).raw for one in own)
+    return any("pairs" not in _arrays(index, maker, one).raw for one in own)
 
 
 def _merge_due(index: Path, maker: _Maker, segments: list[Listed], listed: Manifest, is_all: bool) -> None:

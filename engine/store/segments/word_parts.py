@@ -20,7 +20,16 @@ from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.segments.candidate_filter import TOKEN, CandidateFilter, evaluated, places_among
 from longsearch.engine.store.segments.files import Arrays, Segments
 from longsearch.engine.store.segments.postings import document_starts
-from longsearch.engine.store.segments.term_counts import Counts, Held, Ints, Postings, n_documents_at, places_at, united
+from longsearch.engine.store.segments.term_counts import (
+    Counts,
+    Held,
+    Ints,
+    Postings,
+    counts_at,
+    n_documents_at,
+    places_at,
+    united,
+)
 from longsearch.engine.store.segments.word_positions import Word, near, phrase
 
 _ONE_PHRASE = re.compile(r'"((?:[^"]|"")*)"(\*?)')
@@ -208,19 +217,19 @@ def _of_word(segment: Arrays, tokens: tuple[bytes, ...]) -> tuple[Ints, Ints, in
     number, last = _place_of(segment, tokens[0]) if tokens else 0, len(segment["n_documents"])
     start, stop = segment["term_ends"][number : number + 2].tolist() if tokens and number < last else (0, 0)
     if stop == start or segment["terms"][start:stop].tobytes() != tokens[0]:
-        return segment.part("places", 0, 0), segment.part("counts", 0, 0), 0
+        return places_at(segment, 0, 0), counts_at(segment, 0, 0), 0
     own = segment["posting_ends"][number : number + 2].tolist()
-    return places_at(segment, *own), segment.part("counts", *own), int(segment["n_documents"][number])
+    return places_at(segment, *own), counts_at(segment, *own), int(segment["n_documents"][number])
 
 
 def _of_prefix(segment: Arrays, tokens: tuple[bytes, ...], dead_places: Ints) -> Held:
     """All words with this beginning, which stand side by side, as one."""
     if not tokens:
-        return Postings(segment.part("places", 0, 0), segment.part("counts", 0, 0), 0)
+        return Postings(places_at(segment, 0, 0), counts_at(segment, 0, 0), 0)
     first = _place_of(segment, tokens[0])
     last = _place_of(segment, tokens[0] + b"\xff", first)  # UTF-8 has no such byte
     own = segment["posting_ends"][[first, last]].tolist()
-    places, counts, n = places_at(segment, *own), segment.part("counts", *own), len(segment["ids"])
+    places, counts, n = places_at(segment, *own), counts_at(segment, *own), len(segment["ids"])
     if last - first <= 1:
         return _living(places, counts, dead_places, segment["first_of"])
     if len(places) * _FEW < n:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from longsearch.engine.store.segments.files import Arrays
 from longsearch.engine.store.segments.postings import positions_at
-from longsearch.engine.store.segments.term_counts import Ints, places_at, ranges
+from longsearch.engine.store.segments.term_counts import Ints, counts_at, places_at, ranges
 
 _AT_ONCE = 4_096  # passages: what is looked up of them stays in a core's own cache
 
@@ -32,7 +32,7 @@ class _Occurrences:
 
     def __init__(self, segment: Arrays, word: Word) -> None:
         start, stop = segment["posting_ends"][[word.first, word.stop]].tolist()
-        self._segment, counts = segment, segment.part("counts", start, stop).astype(np.int64)
+        self._segment, counts = segment, counts_at(segment, start, stop).astype(np.int64)
         self.places = places_at(segment, start, stop).astype(np.int64)
         self._starts = np.cumsum(counts) - counts + int(segment["position_ends"][word.first])
         self._counts = counts

@@ -20,7 +20,7 @@ def resident_bytes(path: Path) -> int:
 
 @pytest.mark.skipif(not _STATUS.exists(), reason="Linux alone says which pages a process holds")
 def test_postings_are_let_go_and_read_again_and_codes_stay(tmp_path: Path) -> None:
-    written = {name: np.full((_ROWS, _DIM), number, np.int8) for number, name in enumerate(("codes", "counts"), 1)}
+    written = {name: np.full((_ROWS, _DIM), number, np.int8) for number, name in enumerate(("codes", "positions"), 1)}
     with files.writing(tmp_path / "index.db", "vectors", {n: ("i1", a.shape) for n, a in written.items()}) as made:
         token, writer = made
         for name, array in written.items():
@@ -32,6 +32,6 @@ def test_postings_are_let_go_and_read_again_and_codes_stay(tmp_path: Path) -> No
     files.let_pages_go(kept_bytes=1 << 60)
     assert resident_bytes(path) == held
     files.let_pages_go(kept_bytes=0)
-    least = _ROWS * _DIM - mmap.PAGESIZE  # the last page of the codes is let go: it is the first of the counts too
+    least = _ROWS * _DIM - mmap.PAGESIZE  # the last page of the codes is let go: it is the first of the positions too
     assert least <= resident_bytes(path) < 1.2 * _ROWS * _DIM < held
     assert all(np.array_equal(mapped[name], array) for name, array in written.items())

@@ -1,8 +1,8 @@
 """Segments of words rank and count as FTS5 does, to the last bit, whatever changed since they were written."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import apsw.fts5
 import numpy as np
@@ -148,31 +148,103 @@ def test_segments_agree_with_fts5_after_any_changes(changes: list[tuple], least:
             check(store, QUERIES[:8], least)
 
 
-def write_as_before(store: Store) -> None:
-    """Write the segment of words, a small one, as it was until places had two bytes."""
-    with store.changing() as db:
-        (one,) = manifest.read(db, Kind.WORDS).segments
-        own = dict(files.mapped(files.path_of(store.path, Kind.WORDS, one.token), one.token))
-        assert len(own.pop("turns")) == len(own.pop("above")) == 0
-        own["places"] = own["places"].astype(np.uint32)
+def write_as_before(store: Store, n_bytes: int, without: Collection[str] = ()) -> None:
+    """Write the segments of words, small ones, as they were while places had so many bytes, and counts one."""
+    with store.reading() as db:
+        segments = manifest.read(db, Kind.WORDS).segments
+    for one in segments:
+        now = files.mapped(files.path_of(store.path, Kind.WORDS, one.token), one.token)
+        n = int(now["posting_ends"][-1])
+        kept = ("ids", "lengths", "text_lengths", "document_ids", "first_of", "terms", "term_ends", "posting_ends",
+                "n_documents", "position_ends", "positions", "far", "highs")  # fmt: skip
+        own = {name: now[name] for name in kept if name not in without}
+        own |= {
+            "places": term_counts.places_at(now, 0, n).astype(f"u{n_bytes}"),
+            "counts": term_counts.counts_at(now, 0, n),
+        }
+        own |= {} if n_bytes == 4 else {name: np.empty(0, np.uint8) for name in ("turns", "above")}
         shapes = {name: (array.dtype, array.shape) for name, array in own.items()}
         with files.writing(store.path, Kind.WORDS, shapes) as (token, writer):
             for name, array in own.items():
                 writer.write(name, [array])
-        db.execute("UPDATE segments SET token = ? WHERE kind = ?", (token, Kind.WORDS))
+        with store.changing() as db:
+            db.execute("UPDATE segments SET token = ? WHERE token = ?", (token, one.token))
 
 
-def test_places_of_four_bytes_are_read_and_get_two(store: Store) -> None:
+@pytest.mark.parametrize("n_bytes", [4, 2])
+def test_longer_postings_of_an_older_version_are_read_and_get_shorter(store: Store, n_bytes: int) -> None:
     write(store, "a.md", ["apple pear", "plum apple", "cherry"])
     store.tidy()
-    write_as_before(store)
+    write_as_before(store, n_bytes)
     check(store)
     write(store, "b.md", ["apple plum"])
     check(store)
     store.tidy()
     check(store)
     for path in store.path.parent.glob(f"{store.path.name}-{Kind.WORDS}-*"):
-        assert files.mapped(path, path.name.rpartition("-")[2])["places"].dtype == np.uint16
+        assert "pairs" in files.mapped(path, path.name.rpartition("-")[2]).raw
+
+
+@settings(max_examples=25)
+@given(st.data())
+def test_postings_are_read_as_they_were_written(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+    """Common terms and rare ones, far passages, high counts, and blocks that end in the middle of a byte."""
+    n = data.draw(st.sampled_from([1, 100, 700, 70_000, 200_000]))
+    random = np.random.default_rng(data.draw(st.integers(0, 99)))
+    sizes = random.choice([1, 2, 5, n // 64 + 1, n // 8 + 1], data.draw(st.integers(1, 9)))
+    held = [np.sort(random.choice(n, min(size, n), replace=False)) for size in sizes.tolist()]
+    terms, places = np.repeat(np.arange(len(held)), list(map(len, held))), np.concatenate(held)
+    counts = random.choice([1, 2, 15, 16, 17, 300], len(places), p=[0.6, 0.36, 0.01, 0.01, 0.01, 0.01])
+    positions = random.integers(0, 400, counts.sum())
+    cuts = np.sort(random.choice(len(held) + 1, 2))
+
+    def blocks() -> Iterator[postings.Block]:
+        for start, stop in pairwise([0, *cuts.tolist(), len(held)]):
+            own = (terms >= start) & (terms < stop)
+            yield postings.Block(terms[own], places[own], counts[own], positions[np.repeat(own, counts)])
+
+    ids, ones = np.arange(n), np.ones(n, np.int32)
+    passages = postings.Passages(ids, ids, ones, ones)
+    counted = postings.Counted.of(len(held), passages.document_ids, blocks)
+    names = [b"%04d" % number for number in range(len(held))]
+    index = tmp_path_factory.mktemp("postings") / "index.sqlite"
+    with files.writing(index, Kind.WORDS, postings.shapes(passages, names, counted)) as (token, writer):
+        postings.write(writer, passages, names, counted)
+    segment, ends = (
+        files.mapped.__wrapped__(files.path_of(index, Kind.WORDS, token), token),
+        np.cumsum([0, *map(len, held)]),
+    )
+    for first in range(len(held)):
+        for last in range(first + 1, len(held) + 1):
+            own = slice(ends[first], ends[last])
+            assert np.array_equal(term_counts.places_at(segment, own.start, own.stop), places[own])
+            assert np.array_equal(term_counts.counts_at(segment, own.start, own.stop), counts[own])
+    assert np.array_equal(postings.positions_at(segment, np.arange(len(positions))), positions)
+    assert segment["n_documents"].tolist() == list(map(len, held))
+
+
+def test_words_of_an_older_index_are_written_in_pages_that_fit_those_of_the_file(tmp_path: Path) -> None:
+    def n_split(db: apsw.Connection) -> int:
+        sql = "SELECT count(*) FROM dbstat WHERE name = 'words_data' AND pagetype = 'overflow'"
+        return int(db.execute(sql).get)
+
+    with open_store(tmp_path / "index.db") as store:
+        with store.changing() as db:
+            db.execute("INSERT INTO words (words, rank) VALUES ('pgsz', 4050)")
+            db.execute("INSERT INTO meta VALUES ('old_words', 0)")
+        for part in range(2):
+            with store.changing():
+                for number in range(part, 400, 2):
+                    write(store, f"{number}.md", [f"apple number{number} w{number * 7919:x}", "pear plum"])
+        with store.changing() as db:
+            before, was_split = keywords.best(db, "apple OR number7", 900), n_split(db)
+            db.execute("INSERT INTO words (words, rank) VALUES ('pgsz', 4045)")  # as the migration does
+        store.tidy()
+        with store.reading() as db:
+            assert keywords.best(db, "apple OR number7", 900) == before
+            assert was_split > 0 == n_split(db)
+            assert not keywords.are_old(db)
+            assert db.pragma("freelist_count") == 0
 
 
 def open_scratch() -> Store:
@@ -355,7 +427,7 @@ def test_flipped_bits_of_postings_change_no_answer(store: Store) -> None:
         (listed, *_) = manifest.read(db, Kind.WORDS).segments
         expected = SqliteBackend(db, 0).words(asked("apple"), 9).best(10, None)
     path = files.path_of(store.path, Kind.WORDS, listed.token)
-    content, counts = path.read_bytes(), files.mapped(path, listed.token)["counts"]
+    content, counts = path.read_bytes(), files.mapped(path, listed.token)["pairs"]
     at = content.index(counts.tobytes())
     files.mapped.cache_clear()
     path.unlink()
@@ -473,18 +545,11 @@ def test_where_words_stand_is_known_as_fts5_knows_it(
 _NEW = {"positions", "far", "highs"}
 
 
-def test_segments_without_positions_are_written_again(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    shapes, together = postings.shapes, files.SegmentWriter.write_together
-
-    def some_together(writer: files.SegmentWriter, names: Any, blocks: Any) -> None:
-        together(writer, names[:2], (block[:2] for block in blocks))
-
-    with monkeypatch.context() as patch:  # as a longsearch before positions wrote them
-        patch.setattr(postings, "shapes", lambda *of: {k: v for k, v in shapes(*of).items() if k not in _NEW})
-        patch.setattr(files.SegmentWriter, "write_together", some_together)
-        for number in range(9):
-            write(store, f"{number}.md", [f"apple number {number}", "pear plum"])
-        store.tidy()
+def test_segments_without_positions_are_written_again(store: Store) -> None:
+    for number in range(9):
+        write(store, f"{number}.md", [f"apple number {number}", "pear plum"])
+    store.tidy()
+    write_as_before(store, 4, without=_NEW)
     with store.reading() as db:
         assert not any("positions" in arrays.raw for arrays, _ in Segments(db).opened(Kind.WORDS) or ())
     check(store, ['"apple number"', "plum"])
