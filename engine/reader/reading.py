@@ -3,6 +3,7 @@
 Query and passage are read apart, so what was read of a passage is kept for the next query.
 """
 
+import re
 from collections import OrderedDict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -123,8 +124,9 @@ class Reader:
             ]
 
     def knows(self, word: str) -> bool:
-        """Whether a word is one piece: common words and names are."""
-        return len(self._tokenizer.tokenize(word).ids) == 1
+        """Whether a word, without the marks around it, is one piece: common words and names are."""
+        letters = re.search(r"\w+", word)
+        return letters is not None and len(self._tokenizer.tokenize(letters[0]).ids) == 1
 
     def _windows(self, text: str, spans: Sequence[Span]) -> list[_Window]:
         """Return the windows of a passage: as few as hold its sentences."""

@@ -277,7 +277,7 @@ class Term:
 _LEVELS_BY_NAME = {"unlikely": "chance", "unsure": "weak", "likely": "good"}
 
 
-def _level_read(hit: DocumentHit, verdict: Verdict) -> ChanceLevel | None:
+def _level_read(hit: DocumentHit, verdict: Verdict, nothing_below: float) -> ChanceLevel | None:
     """The level of a hit by the likeliest of its passages that the reader read."""
     read = [passage.probability for passage in hit.passages if passage.probability is not None]
     if verdict is Verdict.NOTHING:
@@ -286,7 +286,7 @@ def _level_read(hit: DocumentHit, verdict: Verdict) -> ChanceLevel | None:
         return hit.level
     if max(read) >= LIKELY_FROM:
         return ChanceLevel.GOOD
-    return ChanceLevel.WEAK if max(read) >= NOTHING_BELOW else ChanceLevel.CHANCE
+    return ChanceLevel.WEAK if max(read) >= nothing_below else ChanceLevel.CHANCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,6 +319,8 @@ class SearchResults:
     """The query that ran in place of `query`, whose typing errors it mends; "" if that ran."""
     understood: str = ""
     """The query as its operators and stars were understood, in the query language; "" for one without."""
+    nothing_below: float = field(default=NOTHING_BELOW, compare=False)
+    """The probability of the likeliest passage below which the verdict is "nothing"."""
 
     @property
     def verdict(self) -> Verdict | None:
@@ -326,7 +328,7 @@ class SearchResults:
         read = [p.probability for hit in self.hits for p in hit.passages if p.probability is not None]
         if not read:
             return None if self.hits else Verdict.NOTHING
-        if max(read) < NOTHING_BELOW:
+        if max(read) < self.nothing_below:
             return Verdict.NOTHING
         return Verdict.LIKELY if max(read) >= LIKELY_FROM else Verdict.UNSURE
 
@@ -344,7 +346,8 @@ class SearchResults:
         verdict = self.verdict
         if verdict is None:
             return self
-        return replace(self, hits=tuple(replace(hit, level=_level_read(hit, verdict)) for hit in self.hits))
+        hits = (replace(hit, level=_level_read(hit, verdict, self.nothing_below)) for hit in self.hits)
+        return replace(self, hits=tuple(hits))
 
     def answers_first(self) -> "SearchResults":
         """Return the results with the passage of its best sentence first in each document."""

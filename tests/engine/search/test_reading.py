@@ -12,7 +12,7 @@ from longsearch.engine.search.reading import names_in, probability, read_answers
 from longsearch.engine.store.records import Outline
 from longsearch.engine.store.store import Store
 from longsearch.engine.types.documents import Heading
-from longsearch.engine.types.results import ChanceLevel, SearchMode, SearchResults, Verdict
+from longsearch.engine.types.results import NOTHING_BELOW, ChanceLevel, SearchMode, SearchResults, Verdict
 from tests.engine.fake_reader import FakeReader
 from tests.engine.search.search_helpers import add, search
 
@@ -111,6 +111,28 @@ def test_words_that_neither_index_nor_reader_knows_have_no_answer(store: Store, 
     found = replace(read(store, 9.0), n_with=dict.fromkeys(words.split(), 0))
     with open_index(store.path) as index:
         assert read_answers([index], found, words, FakeReader(9.0)).verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("query", "scores", "known", "line"),
+    [
+        ("how do I get a good crust", [0.3, 0.19, 0.1, 0.1, 0.1], 1, 0.06),
+        ("how do I get a good crust", [0.3, 0.2, 0.1, 0.1, 0.1], 1, NOTHING_BELOW),
+        ("how do I get a good crust", [0.3, 0.1], 1, NOTHING_BELOW),
+        ("how do I get a good zorp", [0.3, 0.19, 0.1, 0.1, 0.1], 0, NOTHING_BELOW),
+        ("When did Agnes Poole die?", [0.3, 0.19, 0.1, 0.1, 0.1], 1, 0.2),
+    ],
+)
+def test_nothing_is_told_sooner_of_names_and_later_where_one_document_stands_out(
+    store: Store, query: str, scores: list[float], known: int, line: float
+) -> None:
+    add(store, "bees.md", [BEES])
+    found = read(store, 9.0)
+    hits = tuple(replace(found.hits[0], score=score) for score in scores)
+    found = replace(found, hits=hits, n_with={"asdkjh": known})
+    with open_index(store.path) as index:
+        judged = read_answers([index], found, query, FakeReader(9.0))
+    assert judged.nothing_below == line
 
 
 def test_the_passage_of_the_best_sentence_stands_first(store: Store) -> None:
