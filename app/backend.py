@@ -110,11 +110,11 @@ class AppBackend:
         """
         is_typing = mode is SearchMode.WORDS
         asked = Question(query, mode, instruction, SHOWN_DOCUMENTS, prefix_last=is_typing, explain=True)
+        scope = self._scope()
         try:
             if quote_in(query) is not None:
-                return self._numbered(quoted(query, self._scope(), self._vector, SHOWN_DOCUMENTS))
-            results = search(self._scope(), asked, self._vector).answers_first()
-            return self._shown(results)
+                return self._numbered(quoted(query, scope, self._vector, SHOWN_DOCUMENTS))
+            return self._shown(search(scope, asked, self._vector).answers_first(), scope)
         except NoIndexError:
             return SearchResults(query, mode, instruction, 0.0, (), "the index is being built")
 
@@ -123,11 +123,12 @@ class AppBackend:
         if quote_in(query) is not None or shipped_reader() is None:
             return None
         asked = Question(query, mode, instruction, SHOWN_DOCUMENTS, explain=True, read=True)
+        scope = self._scope()
         try:
-            results = search(self._scope(), asked, self._vector).answers_first()
+            results = search(scope, asked, self._vector).answers_first()
         except NoIndexError:
             return None
-        return self._shown(results) if results.is_read else None
+        return self._shown(results, scope) if results.is_read else None
 
     def complete(self, typed: str) -> Completion:
         """Return the fields, values and folders that complete a query."""
@@ -272,10 +273,10 @@ class AppBackend:
 
     # ---- the app's ids of documents
 
-    def _shown(self, results: SearchResults) -> SearchResults:
+    def _shown(self, results: SearchResults, scope: Scope) -> SearchResults:
         """Return the results as the app shows them: with its ids, and a note if the model does not read the query."""
-        by_words = results.mode is SearchMode.WORDS
-        note = "" if by_words else note_about_question(results.query, self._roots_there())
+        roots = [Path(folder.root) for folder in scope.folders if folder.root]
+        note = "" if results.mode is SearchMode.WORDS else note_about_question(results.query, roots)
         note = "; ".join(filter(None, (results.note, note)))
         return replace(self._numbered(results), soft_tokens=self._think, note=note)
 

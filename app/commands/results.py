@@ -118,12 +118,13 @@ def _answer_line(answer: "Answer") -> str:
 
 def to_text(results: "SearchResults", width: int, explain: bool = False, is_linked: bool = False) -> str:
     """Return the results as text of `width` columns, without control characters but those of links to the files."""
-    from longsearch.app.paths import shown_path
+    from longsearch.app.paths import shown_path, url_of
     from longsearch.engine.types.results import LIST_NAMES
     from longsearch.tui.text import wording
 
     lines = [f"({printable(results.note)})"] if results.note else []
     lines += [f"understood as: {printable(results.understood)}", ""] if explain and results.understood else []
+    stores = set(filter(url_of, {hit.root for hit in results.hits}))
     line = wording.first_by_chance(results.hits)
     for number, hit in enumerate(results.hits):
         if number == line:
@@ -131,31 +132,31 @@ def to_text(results: "SearchResults", width: int, explain: bool = False, is_link
         score = f"  [{hit.score:.2f}]" if hit.score else ""  # a list without a query has no scores
         lines.append(f"{hit.rank:>3}. {wording.with_language(printable(hit.title), hit.language)}{score}")
         known = hit.metadata if explain or not hit.score else of_document(hit.metadata)
-        if known and (described := describe(known, with_others=explain)):
+        if described := describe(known, with_others=explain):
             lines.append("     " + textwrap.shorten(described, max(width, 40) - 5, placeholder="…"))
-        path, folder = printable(shown_path(hit.path)), f"  ({printable(hit.folder)})" if results.folders else ""
+        path = printable(shown_path(hit.path) if hit.root in stores else hit.path)
+        folder = f"  ({printable(hit.folder)})" if results.folders else ""
         lines.append(f"     {link(path, hit.path) if is_linked else path}{folder}")
         lines += [f"     {line}" for line in wording.same_elsewhere(hit)] if hit.also_at or hit.versions else []
         for passage in hit.passages[: 2 if number < _N_FULL else 1]:
             place = _place(hit, passage, is_ocr=passage.is_ocr) or passage.heading
             text = printable(condensed(snippet(passage).removeprefix(f"{place}\n")))
-            own = "" if place == hit.title else place  # it stands above already
-            place = ", ".join(filter(None, (own, LIST_NAMES[passage.furniture])))
+            place = "" if place == hit.title else place  # it stands above already
+            place = ", ".join(filter(None, (place, LIST_NAMES[passage.furniture])))
             lines += textwrap.wrap(
                 f"{printable(place)}: {text}" if place else text,
                 max(width, 40),
                 initial_indent="     > ",
                 subsequent_indent="       ",
             )
-        lines += [f"     {line}" for line in reason_lines(hit)] if explain else []
-        lines.append("")
+        lines += [*(f"     {line}" for line in reason_lines(hit)), ""] if explain else [""]
     found = counted(len(results.hits), "document") if results.hits else "nothing found"
     how = f"similar to {printable(results.similar_to)}" if results.similar_to else results.mode.value
     took = f"{results.took_ms:.0f} ms"
     if results.soft_tokens is not None and results.vector_ms:
         took += f" + {results.vector_ms:.0f} ms for {counted(results.soft_tokens, 'soft token')}"
-    across = f" in {counted(len(results.folders), 'folder')}" if results.folders else ""
-    return "\n".join([*lines, f"{found}{across}, {how}, {took}"])
+    found += f" in {counted(len(results.folders), 'folder')}" if results.folders else ""
+    return "\n".join([*lines, f"{found}, {how}, {took}"])
 
 
 def _place(hit: "DocumentHit", passage: "PassageHit", is_ocr: bool = False) -> str:

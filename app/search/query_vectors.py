@@ -44,7 +44,10 @@ def vectors_of(
             check_read(index)
             model = own_model(Path(folder.root))
             if model not in made:
-                made[model] = _answer(source, model, text, instruction)
+                try:  # a model that makes none is asked once for all its folders, too
+                    made[model] = source(text, instruction or None, **({} if model is None else {"model": model}))
+                except LongsearchError as error:
+                    made[model] = error
             of_each.append(comparable(made[model], index).vector)
         except LongsearchError as error:
             problems[folder.name] = error
@@ -54,14 +57,6 @@ def vectors_of(
     took_ms = sum(one.took_ms for one in made.values() if isinstance(one, QueryVector))
     what = "words only" if mode is SearchMode.HYBRID else "left out"
     return VectorsOfQuery(of_each, took_ms, why_not(what, problems, len(of_each)) if problems else ())
-
-
-def _answer(source: VectorSource, model: str | None, text: str, instruction: str) -> QueryVector | LongsearchError:
-    """The vector that a model makes, or why it makes none: a model is asked once for all its folders."""
-    try:
-        return source(text, instruction or None, **({} if model is None else {"model": model}))
-    except LongsearchError as error:
-        return error
 
 
 def why_not(what: str, problems: Mapping[str, LongsearchError], n_folders: int) -> list[str]:

@@ -59,11 +59,6 @@ class OpenFolders:
     indexes: Sequence[Index]
     """Those of `parts`."""
 
-    @property
-    def fields(self) -> frozenset[str]:
-        """The fields that the documents of any of these folders have."""
-        return frozenset[str]().union(*(index.fields for index in self.indexes))
-
     def named(self, results: SearchResults, notes: Sequence[str] = ()) -> SearchResults:
         """The results with the folder's name in each hit, all notes and, where several were asked, the folders."""
         names = {folder.root: folder.name for folder, _ in self.parts}

@@ -3,19 +3,19 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from longsearch.app.models.folder_models import token_table
 from longsearch.app.search.query_vectors import VectorsOfQuery, VectorSource, vectors_of
-from longsearch.app.search.scope import OpenFolders, Scope, opened
+from longsearch.app.search.scope import Scope, opened
 from longsearch.engine.completions import Completion
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.index.index import Index
 from longsearch.engine.query_language.items import unfinished
-from longsearch.engine.query_language.query import Given, Query, folders_named, parse
+from longsearch.engine.query_language.query import Given, folders_named, parse
 from longsearch.engine.search import searcher, spelling
 from longsearch.engine.search.completion import complete
 from longsearch.engine.search.reading import read_answers
@@ -23,7 +23,6 @@ from longsearch.engine.search.searcher import SearchRequest
 from longsearch.engine.types.results import SearchMode, SearchResults
 
 if TYPE_CHECKING:
-    from longsearch.engine.answers.token_table import TokenTable
     from longsearch.engine.reader.reading import Reader
 
 
@@ -59,18 +58,21 @@ def search(scope: Scope, asked: Question, source: VectorSource) -> SearchResults
     Raises QueryError for a name that no folder has, and LongsearchError if no folder can be searched.
     """
     with opened(scope.admitted(folders_named(asked.text, asked.also))) as found:
-        query, meant = parse(asked.text, asked.prefix_last, found.fields, asked.also), ""
+        keys = frozenset[str]().union(*(index.fields for index in found.indexes))
+        # the first folder's: it compares words, so one model serves all folders
+        table = partial(token_table, Path(found.parts[0][0].root), found.indexes[0].fingerprint)
+        query, meant = parse(asked.text, asked.prefix_last, keys, asked.also), ""
         if not asked.literal and not query.is_listing:
-            meant = _corrected(found, query)
+            meant = spelling.corrected(found.indexes, query, keys, table)
         if meant:
-            query = parse(meant, asked.prefix_last, found.fields, asked.also)
+            query = parse(meant, asked.prefix_last, keys, asked.also)
             query = replace(query, notes=(f'showing results for "{meant}"', *query.notes))
         query = replace(query, files=replace(query.files, under=scope.under))
         made = VectorsOfQuery()
         if asked.mode is not SearchMode.WORDS and not query.is_listing:
             made = vectors_of(found, query.meaning, asked.instruction, asked.mode, source)
-        table = None if query.is_listing or asked.prefix_last else _table(found)
-        request = SearchRequest(query, asked.mode, made.of_each, asked.k, asked.explain, table, not asked.unfold)
+        chooser = None if query.is_listing or asked.prefix_last else table()
+        request = SearchRequest(query, asked.mode, made.of_each, asked.k, asked.explain, chooser, not asked.unfold)
         results = searcher.search(found.indexes, request)
         if asked.read and not query.is_listing and (reader := shipped_reader()):
             results = read_answers(found.indexes, results, query.meaning, reader)
@@ -84,21 +86,6 @@ def shipped_reader() -> "Reader | None":
     from longsearch.engine.reader.reading import Reader
 
     return Reader.shipped()
-
-
-def _corrected(found: OpenFolders, query: Query) -> str:
-    """The query that was meant, if a word that hardly any passage holds is a typing error; or ""."""
-
-    def is_word(word: str) -> bool:  # the model knows a common word as one piece, though these documents lack it
-        table = _table(found)
-        return table is not None and len(table.pieces([word.lower()])[0]) == 1
-
-    return spelling.corrected(found.indexes, query, found.fields, is_word)
-
-
-def _table(found: OpenFolders) -> "TokenTable | None":
-    """The token table of the first folder's model: it compares words, so one model serves all folders."""
-    return token_table(Path(found.parts[0][0].root), found.indexes[0].fingerprint)
 
 
 def complete_query(scope: Scope, typed: str) -> Completion:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.inference.query_encoder import can_encode
-from longsearch.engine.inference.tokens import TextTokenizer, TokenizedText
+from longsearch.engine.inference.tokens import TextTokenizer
 from longsearch.engine.models.config import read_config
 from longsearch.engine.models.hub import locate
 from longsearch.engine.models.without_torch.query_weights import QueryWeights, open_query_weights
@@ -23,7 +23,7 @@ class TokenTable:
     """The rows of a model's table in the space of its vectors, each of unit length. Any thread may use it."""
 
     def __init__(self, tokenizer: TextTokenizer, weights: QueryWeights) -> None:
-        self._tokenizer = tokenizer
+        self._tokenizer, self.tokenize = tokenizer, tokenizer.tokenize
         self._weights = weights
         self._words: dict[str, list[int]] = {}
         self._n_ids = 0
@@ -43,10 +43,6 @@ class TokenTable:
             return None
         weights = open_query_weights(files.folder, config)
         return cls(tokenizer or TextTokenizer.load(files.tokenizer_folder), weights) if weights else None
-
-    def tokenize(self, text: str) -> TokenizedText:
-        """Return the pieces of a text."""
-        return self._tokenizer.tokenize(text)
 
     def pieces(self, sentences: Sequence[str]) -> list[list[int]]:
         """Return the token ids of each sentence. A word is cut once: the tokenizer took half the time of a search.

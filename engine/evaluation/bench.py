@@ -19,7 +19,7 @@ from longsearch.engine.evaluation.ranked_spans import (
 )
 from longsearch.engine.evaluation.vector_cache import VectorCache
 from longsearch.engine.languages.detection import language_of
-from longsearch.engine.search.fusion import in_document
+from longsearch.engine.search.fusion import WEIGHT_OF_DOCUMENT, mixed
 
 
 class Bench:
@@ -92,7 +92,7 @@ class Bench:
         ours, documents = self.ours, self.ours.passages.documents
         own, whole = ours.passage_scores(), (ours.queries @ ours.document_vectors.T)[:, documents]
         is_alone = np.bincount(documents)[documents] == 1
-        return by_scores(ours.passages, np.where(is_alone, own, in_document(own, whole)))
+        return by_scores(ours.passages, np.where(is_alone, own, mixed(own, whole, WEIGHT_OF_DOCUMENT)))
 
     @cached_property
     def minilm_windows(self) -> Vectors:

@@ -13,7 +13,7 @@ from longsearch.engine.evaluation.ranked_spans import Spans
 from longsearch.engine.evaluation.vector_cache import VectorCache
 from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.readouts.parts import Excerpts
-from longsearch.engine.search.fusion import with_excerpt
+from longsearch.engine.search.fusion import mixed
 from longsearch.engine.widths import Width, as_decimals
 
 
@@ -147,7 +147,7 @@ def passage_scores(
     """
     firsts = np.cumsum(n_excerpts) - n_excerpts
     nearest: Vectors = np.maximum.reduceat(queries @ excerpts.T, firsts, axis=1)
-    return with_excerpt(queries @ passages.T, nearest, excerpt_weight)
+    return mixed(queries @ passages.T, nearest, excerpt_weight)
 
 
 def whole_excerpts(passages: Vectors, excerpts: Sequence[Excerpts]) -> Vectors:

@@ -19,7 +19,7 @@ from longsearch.engine.evaluation.ranked_spans import (
     scores_of,
 )
 from longsearch.engine.evaluation.vector_cache import VectorCache
-from longsearch.engine.search.fusion import best_first, combine, trust, words_in_document
+from longsearch.engine.search.fusion import WEIGHT_OF_DOCUMENT_WORDS, best_first, combine, mixed, trust
 
 _FUSED_DEPTH, _K = 200, 60
 System = Callable[[Bench], Ranked]
@@ -159,6 +159,6 @@ def _in_documents(bench: Bench, candidates: list[dict[int, float]]) -> list[dict
     """Mix the document's score by words into each passage's."""
     documents = bench.ours.passages.documents.tolist()
     return [
-        {row: words_in_document(score, whole[documents[row]]) for row, score in scores.items()}
+        {row: mixed(score, whole[documents[row]], WEIGHT_OF_DOCUMENT_WORDS) for row, score in scores.items()}
         for scores, whole in zip(candidates, bench.words_of_documents, strict=True)
     ]

@@ -11,6 +11,7 @@ and not only passages, because a report may name its company on every tenth page
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -89,8 +90,13 @@ def parts_of_passages(counts: Counts, lengths: Counts, statistics: WordStatistic
     `counts` (n_terms, n) and `lengths` (n,) are those of `QueryWords.occurrences`.
     """
     half = half_count(lengths, mean_length(statistics))
-    parts: NDArray[np.float64] = np.array(idfs(statistics))[:, None] * counts * (K1 + 1) / (counts + half)
+    parts: NDArray[np.float64] = np.array(idfs(statistics))[:, None] * (counts * (K1 + 1) / (counts + half))
     return parts
+
+
+def of_passages(counts: Counts, lengths: Counts, statistics: WordStatistics) -> NDArray[np.float64]:
+    """(n,): the BM25 of each passage, to the last bit as FTS5 computes it: it adds the terms up in their order."""
+    return reduce(np.add, parts_of_passages(counts, lengths, statistics), np.zeros(len(lengths)))
 
 
 def of_documents(

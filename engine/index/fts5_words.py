@@ -71,8 +71,7 @@ class WordsByFts5:
     def _scored(self, passage_ids: Iterable[int]) -> dict[int, float]:
         """The BM25 of each of these passages, by the figures of several indexes."""
         ids = np.array(sorted(passage_ids), np.int64)
-        parts = bm25.parts_of_passages(*self.occurrences(ids), self.statistics)
-        return dict(zip(ids.tolist(), parts.sum(axis=0).tolist(), strict=True))
+        return dict(zip(ids.tolist(), bm25.of_passages(*self.occurrences(ids), self.statistics).tolist(), strict=True))
 
     def in_documents(self, document_ids: NDArray[np.int64]) -> NDArray[np.int64]:
         """See `QueryWords`."""

@@ -8,7 +8,7 @@ must follow each other. An index of English documents is asked as if there were 
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, product
 
@@ -30,6 +30,8 @@ _MAX_FORMS = 16
 """Snowball's 33 stemmers make 3 forms of "information" and 9 of "universities"."""
 FORM = re.compile(r'"(?:[^"]|"")*"\*?')
 """One form in an expression: a word or phrase in quotation marks, which ends with a star if it is a beginning."""
+forms_of: Callable[[str], list[str]] = FORM.findall
+"""The forms in an expression, each an expression of its own: a passage may match any of them."""
 _APOSTROPHE = re.compile("(?<=[^\\W\\d_])['’](?=[^\\W\\d_]{2})")  # not that of a genitive, which ends a word
 _WITHOUT_APOSTROPHE = re.compile("^([A-Z])([A-Z][a-z]{2,})$")
 _DIGIT = re.compile(r"\d")
@@ -112,11 +114,6 @@ def any_of(expressions: Iterable[str]) -> str:
 def all_of(expressions: Iterable[str]) -> str:
     """The FTS5 expression for passages that match all of these."""
     return " AND ".join(expressions)
-
-
-def forms_of(expression: str) -> list[str]:
-    """The phrases of which passages may match any, each an expression of its own."""
-    return FORM.findall(expression)
 
 
 def as_typed(expression: str) -> str:

@@ -14,12 +14,9 @@ from numpy.typing import NDArray
 from longsearch.engine.index import bm25
 from longsearch.engine.index.backends import Found
 from longsearch.engine.index.bm25 import WordStatistics
-from longsearch.engine.index.lookup import Lookup, forms_of
-from longsearch.engine.store import keywords
 from longsearch.engine.store.segments.candidate_filter import CandidateFilter, places_among
-from longsearch.engine.store.segments.files import Segments
-from longsearch.engine.store.segments.term_counts import K1, half_count
-from longsearch.engine.store.segments.word_parts import Part, forms_cut, parts_of
+from longsearch.engine.store.segments.term_counts import K1
+from longsearch.engine.store.segments.word_parts import Part
 
 _ROUNDING = 1e-5  # float32 sums of at most 128 terms are off by less, as a share
 _FEW = 4  # a term that fewer than a quarter of the passages hold is added up without more ado
@@ -27,14 +24,6 @@ _MORE = 8  # so many times as many passages as are wanted are scored without loo
 _BLOCK = 256  # passages of which the best stands for all when the limit is looked for
 
 Floats = NDArray[np.floating[Any]]
-
-
-def by_segments(segments: Segments, asked: Lookup, n_documents: int) -> "WordsBySegments | None":
-    """Look up the terms of a query by the segments of an index; None if there are none."""
-    parts = parts_of(segments, forms_cut(segments.db, list(map(forms_of, asked.terms))))
-    if parts is None:
-        return None
-    return WordsBySegments.of(parts, len(asked.terms), asked.weights, n_documents, *keywords.totals(segments.db))
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +35,10 @@ class WordsBySegments:
 
     @classmethod
     def of(
-        cls,
-        parts: Sequence[Part],
-        n_terms: int,
-        weights: tuple[float, ...],
-        n_documents: int,
-        n_passages: int,
-        n_words: int,
+        cls, parts: Sequence[Part], weights: tuple[float, ...], n_documents: int, n_passages: int, n_words: int
     ) -> Self:
-        """`weights`: of each term, or (); the last three numbers are those of the whole index."""
-        held = [[part.held[term] for part in parts] for term in range(n_terms)]
+        """`weights`: of each term, or (); the three numbers are those of the whole index."""
+        held = list(zip(*(part.held for part in parts), strict=True))
         n_passages_with = tuple(sum(own.n_passages for own in term) for term in held)
         n_documents_with = tuple(sum(own.n_documents for own in term) for term in held)
         figures = n_documents, n_passages, n_words, n_passages_with, n_documents_with, weights
@@ -72,13 +55,9 @@ class WordsBySegments:
         for part in self.parts:
             mask = None if allowed is None else part.mask(allowed)
             places = _candidates(part, weights, mean_length, limit, mask)
-            half = half_count(part.lengths[places].astype(np.float64), mean_length)
-            own = np.zeros(len(places))
-            for held, weight in zip(part.held, weights.tolist(), strict=True):  # as FTS5 adds them up
-                counts = held.at(places).astype(np.float64)
-                own += weight * (counts * (K1 + 1) / (counts + half))
+            counts = np.array([held.at(places) for held in part.held]).reshape(len(part.held), len(places))
             ids.append(part.passage_ids[places])
-            scores.append(own)
+            scores.append(bm25.of_passages(counts, part.lengths[places], self.statistics))
         all_ids, all_scores = np.concatenate(ids), np.concatenate(scores)
         order = np.lexsort((all_ids, -all_scores))[:limit]
         return list(zip(all_ids[order].tolist(), all_scores[order].tolist(), strict=True))

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.index.backends import Found, QueryWords
 from longsearch.engine.index.fts5_words import by_fts5
-from longsearch.engine.index.lookup import Lookup
-from longsearch.engine.index.segment_words import by_segments
+from longsearch.engine.index.lookup import Lookup, forms_of
+from longsearch.engine.index.segment_words import WordsBySegments
 from longsearch.engine.store import dictionary, documents, keywords, vectors
 from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.segments.candidate_filter import CandidateFilter, places_among
 from longsearch.engine.store.segments.files import DamagedSegmentError, Segments
 from longsearch.engine.store.segments.vector_search import VectorSearch, read
-from longsearch.engine.store.segments.word_parts import matching
+from longsearch.engine.store.segments.word_parts import forms_cut, matching, parts_of
 from longsearch.engine.store.vec0 import storage_chunks
 
 Parameters = ParamSpec("Parameters")
@@ -53,7 +53,10 @@ class SqliteBackend:
     @_sound
     def words(self, asked: Lookup, n_documents: int) -> QueryWords:
         """See `IndexBackend`."""
-        return by_segments(self._segments, asked, n_documents) or by_fts5(self._db, asked, n_documents)
+        parts = parts_of(self._segments, forms_cut(self._db, list(map(forms_of, asked.terms))))
+        if parts is None:
+            return by_fts5(self._db, asked, n_documents)
+        return WordsBySegments.of(parts, asked.weights, n_documents, *keywords.totals(self._db))
 
     @_sound
     def matching(self, match: str) -> NDArray[np.int64]:

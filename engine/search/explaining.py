@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from longsearch.engine.index import bm25
 from longsearch.engine.index.backends import QueryWords
 from longsearch.engine.index.lookup import as_typed
-from longsearch.engine.search.fusion import both, in_document, trust, with_excerpt, words_in_document
+from longsearch.engine.search.fusion import WEIGHT_OF_DOCUMENT, WEIGHT_OF_DOCUMENT_WORDS, both, mixed, trust
 from longsearch.engine.search.ranking import RankedDocument
 from longsearch.engine.search.retrieval import Candidates, Cosines
 from longsearch.engine.types.results import MeaningShare, Reason, SearchMode, WordShare
@@ -77,7 +77,7 @@ def _of_passages(parts: Parts, words: QueryWords, places: NDArray[np.intp]) -> P
     highest = bm25.highest(figures) or 1.0
     counted = np.clip(parts.found.bm25[places] / highest, 0.0, 1.0)
     shares = each * (counted / np.where(total > 0, total, 1.0))
-    return words_in_document(shares, 0 * shares)
+    return (1 - WEIGHT_OF_DOCUMENT_WORDS) * shares
 
 
 def _of_documents(parts: Parts, words: QueryWords, places: NDArray[np.intp]) -> Points:
@@ -86,7 +86,7 @@ def _of_documents(parts: Parts, words: QueryWords, places: NDArray[np.intp]) -> 
     ids = parts.found.document_ids[numbers]
     lengths = parts.found.lengths[numbers]
     each = bm25.parts_of_documents(words.in_documents(ids), lengths, words.statistics)[:, own]
-    return words_in_document(0 * each, each)
+    return WEIGHT_OF_DOCUMENT_WORDS * each
 
 
 def _by_meaning(parts: Parts, near: Cosines, place: int) -> tuple[MeaningShare, ...]:
@@ -97,9 +97,10 @@ def _by_meaning(parts: Parts, near: Cosines, place: int) -> tuple[MeaningShare, 
     own = {"passage": passage}
     if not np.isnan(excerpt):
         weight = near.excerpt_weight
-        own = {"passage": with_excerpt(passage, 0.0, weight), "excerpt": with_excerpt(0.0, excerpt, weight)}
+        own = {"passage": mixed(passage, 0.0, weight), "excerpt": mixed(0.0, excerpt, weight)}
     if not np.isnan(document):
-        own = {name: in_document(part, 0.0) for name, part in own.items()} | {"document": in_document(0.0, document)}
+        own = {name: mixed(part, 0.0, WEIGHT_OF_DOCUMENT) for name, part in own.items()}
+        own["document"] = mixed(0.0, document, WEIGHT_OF_DOCUMENT)
     total = sum(own.values())
     scale = 0.0 if total <= 0 else min(1.0, 1 / total) * parts.weights[place]  # a score is between 0 and 1
     cosines = {"passage": passage, "excerpt": excerpt, "document": document}

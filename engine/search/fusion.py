@@ -17,42 +17,32 @@ Score = TypeVar("Score", float, NDArray[np.float32], NDArray[np.float64])
 # Mean nDCG@10 of ten dev sets at .35, .4, .45, .5: .851 .852 .852 .851. A smaller weight is better if people
 # remember the words (hotpot100, the long reports of kgrag_docs), a larger one for repeated questions (stackfaq).
 WEIGHT_OF_MEANING = 0.4
-# mean nDCG@10 of nine dev sets by meaning at 0, .1, .2, .3, .4, .5: .764 .768 .773 .774 .773 .771
 WEIGHT_OF_DOCUMENT = 0.3
-# mean nDCG@10 of nine dev sets by words at 0, .2, .3, .4, .5, .6: .780 .812 .818 .820 .819 .817; for long reports
-# (kgrag_docs) .463 .712 .752 .763 .770 .775
+"""The share of a document's cosine in the score by meaning of its passages, which need not repeat its subject.
+
+A document of one passage has no other subject, so that passage keeps its own score. Mean nDCG@10 of nine dev sets by
+meaning at 0, .1, .2, .3, .4, .5: .764 .768 .773 .774 .773 .771. To leave out documents of one passage raised it from
+.830 to .833 on eight English dev sets, from .830 to .834 on 22 sets in other languages, and from .834 to .852 on 18
+sets across languages."""
 WEIGHT_OF_DOCUMENT_WORDS = 0.4
+"""The share of a document's score by words in those of its passages: some words stand on one page of a document and
+apply to all its pages: the company, the year, the law.
+
+Mean nDCG@10 of nine dev sets by words at 0, .2, .3, .4, .5, .6: .780 .812 .818 .820 .819 .817; for long reports
+(kgrag_docs) .463 .712 .752 .763 .770 .775."""
 # mean nDCG@10 of 20 hybrid sets with questions in another language than their documents, for 0 (words always count in
 # full), .4, .5, .6, .7: .849 .850 .852 .853 .852; of 22 sets in one language .932 throughout
 KNOWN_WORDS_FOR_FULL_WEIGHT = 0.6
 
 
-def with_excerpt(passage: Score, excerpt: Score, weight: float) -> Score:
-    """A passage's own score by meaning: its cosine, and for a share `weight` (0 to 1) that of its nearest excerpt.
+def mixed(one: Score, other: Score, share: float) -> Score:
+    """A score of which `share`, 0 to 1, is the `other`: of an excerpt, of a document, of the meaning.
 
     A single sentence that answers the query has little weight in the vector of a passage on another subject. Models
-    differ in how well they gather a passage in one vector, so `weight` is the model's (`ReadoutConfig.excerpt_weight`).
+    differ in how well they gather a passage in one vector, so the share of the nearest excerpt is the model's
+    (`ReadoutConfig.excerpt_weight`).
     """
-    return (1 - weight) * passage + weight * excerpt
-
-
-def in_document(passage: Score, document: Score) -> Score:
-    """A passage's score by meaning: 0.7 of its own score (see `with_excerpt`) and 0.3 of its document's cosine.
-
-    A passage need not repeat the subject of its document. A document of one passage has no other subject, so callers
-    leave it out and keep the passage's own score. That raises mean nDCG@10 by meaning from .830 to .833 on eight
-    English dev sets (hybrid stays at .877), from .830 to .834 on 22 sets in other languages (hybrid .935 to .936), and
-    from .834 to .852 on 18 sets across languages (hybrid .835 to .850).
-    """
-    return (1 - WEIGHT_OF_DOCUMENT) * passage + WEIGHT_OF_DOCUMENT * document
-
-
-def words_in_document(passage: Score, document: Score) -> Score:
-    """A passage's score by words: 0.6 of its own score and 0.4 of its document's.
-
-    Some words stand on one page of a document and apply to all its pages: the company, the year, the law.
-    """
-    return (1 - WEIGHT_OF_DOCUMENT_WORDS) * passage + WEIGHT_OF_DOCUMENT_WORDS * document
+    return (1 - share) * one + share * other
 
 
 def trust(known_words: float) -> float:
@@ -66,7 +56,7 @@ def trust(known_words: float) -> float:
 
 def both(by_words: Score, by_meaning: Score) -> Score:
     """0.4 of the score by meaning plus 0.6 of the score by words."""
-    return (1 - WEIGHT_OF_MEANING) * by_words + WEIGHT_OF_MEANING * by_meaning
+    return mixed(by_words, by_meaning, WEIGHT_OF_MEANING)
 
 
 def combine(by_words: Mapping[int, float], by_meaning: Mapping[int, float]) -> list[tuple[int, float]]:

@@ -18,7 +18,7 @@ from longsearch.engine.index.lookup import Lookup, all_of, any_of, forms_of
 from longsearch.engine.query_language.fields import Condition
 from longsearch.engine.query_language.file_filter import FileFilter
 from longsearch.engine.query_language.query import Query
-from longsearch.engine.search.fusion import in_document, with_excerpt, words_in_document
+from longsearch.engine.search.fusion import WEIGHT_OF_DOCUMENT, WEIGHT_OF_DOCUMENT_WORDS, mixed
 from longsearch.engine.search.metadata_filter import narrowed
 from longsearch.engine.search.ranking import PASSAGES_SHOWN, RankedDocument
 from longsearch.engine.store import excerpts, keywords, languages
@@ -49,7 +49,7 @@ def _admitted(index: Index, file_filter: FileFilter, conditions: Sequence[Condit
         if file_filter.languages_excluded:
             left_out = list(languages.documents_in(index.db, file_filter.languages_excluded))
             found = found[np.isin(found, left_out, assume_unique=True, invert=True)]
-        allowed = found if len(found) < index.n_documents else None
+        allowed = found if len(found) < max(1, index.n_documents) else None
     return narrowed(index, allowed, conditions)
 
 
@@ -119,8 +119,9 @@ def by_words(words: QueryWords, found: Candidates) -> tuple[Scores, Scores]:
     figures = words.statistics
     highest = bm25.highest(figures) or 1.0
     parts = bm25.parts_of_documents(words.in_documents(found.document_ids), found.lengths, figures)
-    scores = words_in_document(np.clip(found.bm25 / highest, 0.0, 1.0), parts.sum(axis=0)[found.documents])
-    return scores, found.is_by_words.astype(np.float64) * (words_in_document(1.0, 0.0) / highest)
+    own = np.clip(found.bm25 / highest, 0.0, 1.0)
+    scores = mixed(own, parts.sum(axis=0)[found.documents], WEIGHT_OF_DOCUMENT_WORDS)
+    return scores, found.is_by_words.astype(np.float64) * ((1 - WEIGHT_OF_DOCUMENT_WORDS) / highest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +133,9 @@ class Cosines:
     excerpts: Scores
     """(n,): of the nearest excerpt of each passage."""
     documents: Scores
-    """(n,): of each passage's document; NaN if that has one passage only (see `in_document`)."""
+    """(n,): of each passage's document; NaN if that has one passage only (see `fusion.WEIGHT_OF_DOCUMENT`)."""
     excerpt_weight: float
-    """See `fusion.with_excerpt`."""
+    """See `fusion.mixed`."""
     starts: NDArray[np.int64]
     """(n,): where the nearest excerpt begins, in characters from the start of the passage; -1 without excerpts."""
     stops: NDArray[np.int64]
@@ -159,10 +160,10 @@ def by_meaning(near: Cosines) -> Scores:
 
     Without the document's cosine, the passage's own score takes its place.
     """
-    mixed = with_excerpt(near.passages, near.excerpts, near.excerpt_weight)
-    own = np.where(np.isnan(near.excerpts), near.passages, mixed)
+    with_excerpts = mixed(near.passages, near.excerpts, near.excerpt_weight)
+    own = np.where(np.isnan(near.excerpts), near.passages, with_excerpts)
     of_documents = np.where(np.isnan(near.documents), own, near.documents)
-    scores: Scores = in_document(own, of_documents)
+    scores: Scores = mixed(own, of_documents, WEIGHT_OF_DOCUMENT)
     return np.nan_to_num(np.clip(scores, 0.0, 1.0))
 
 
@@ -197,7 +198,7 @@ def _given_by_titles(
     held = np.array([[sum(form.times_in(own) for form in term) for own in of_titles] for term in forms], np.int64)
     counts, lengths = words.occurrences(ids)
     own = np.maximum(counts - keywords.TITLE_WEIGHT * held, 0)
-    parts = bm25.parts_of_passages(counts, lengths, words.statistics)
     left = np.maximum(lengths - list(map(len, of_titles)), 0)
-    parts -= bm25.parts_of_passages(own, left, words.statistics)
-    return dict(zip(ids.tolist(), parts.sum(axis=0).tolist(), strict=True))
+    with_titles = bm25.of_passages(counts, lengths, words.statistics)
+    given = with_titles - bm25.of_passages(own, left, words.statistics)
+    return dict(zip(ids.tolist(), given.tolist(), strict=True))

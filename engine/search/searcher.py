@@ -94,12 +94,6 @@ class Plan:
     named: NDArray[np.int64]
     """The first passages of allowed documents whose title, name or identifier is the query."""
 
-    @property
-    def admits_no_document(self) -> bool:
-        """Whether the filters of documents leave none, whatever the query's words are."""
-        left = self.allowed.documents if self.allowed else None
-        return not self.index.n_documents or (left is not None and not len(left))
-
 
 @dataclass(frozen=True, slots=True)
 class _Found:
@@ -271,7 +265,8 @@ def _note(plans: Sequence[Plan], asked_of: _Asked) -> str:
     note = unread(counted(n_waiting, "document"), n_waiting) if n_waiting else ""
     if by_meaning_in and not any(index.model for index in by_meaning_in):
         note = NONE_READ
-    if all(plan.admits_no_document for plan in plans) and query.filters:
+    left = [plan.allowed.documents if plan.allowed else None for plan in plans]
+    if query.filters and all(own is not None and not len(own) for own in left):
         note = f"No {'document' if query.conditions else 'file'} matches {query.filters}"
     notes = [*query.notes, note]
     if query.conditions and (n := sum(index.n_undescribed for index in indexes)):

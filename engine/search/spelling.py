@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import groupby
 
+from longsearch.engine.answers.choosing import Table
 from longsearch.engine.index.bm25 import pooled
 from longsearch.engine.index.index import Index
 from longsearch.engine.index.lookup import Lookup, expressions
@@ -23,11 +24,11 @@ _kept: dict[tuple[tuple[FilesVersion, ...], str], str] = {}
 _EDGE = re.compile(r"^[\W_]+|[\W_]+$")
 
 
-def corrected(indexes: Sequence[Index], query: Query, fields: frozenset[str], is_word: Callable[[str], bool]) -> str:
+def corrected(indexes: Sequence[Index], query: Query, fields: frozenset[str], table: Callable[[], Table | None]) -> str:
     """The query with the words that were meant, or "" if none was mistyped.
 
-    Words with digits, all capitals or capitals inside are names, and stay. So does what `is_word` knows, or a list of
-    the words of a language of the indexes.
+    Words with digits, all capitals or capitals inside are names, and stay. So does a word of which the model's `table`
+    makes one piece, or that a list of the words of a language of the indexes has.
     """
     spoken = languages.joined([index.spoken for index in indexes])
     versions = tuple(index.files_version for index in indexes)
@@ -35,7 +36,7 @@ def corrected(indexes: Sequence[Index], query: Query, fields: frozenset[str], is
     terms = [term.text for term in words if not (term.is_prefix or term.is_phrase or term.is_pattern)]
     found = {text: _kept.get((versions, text)) for text in terms}
     if new := [text for text, near in found.items() if near is None]:
-        found |= _meant(indexes, new, is_word, {*spoken.codes, "en"})
+        found |= _meant(indexes, new, table, {*spoken.codes, "en"})
         if len(_kept) > _MOST_KEPT:
             _kept.clear()
         _kept.update({(versions, text): found[text] or "" for text in new})
@@ -45,11 +46,14 @@ def corrected(indexes: Sequence[Index], query: Query, fields: frozenset[str], is
 
 
 def _meant(
-    indexes: Sequence[Index], terms: Sequence[str], is_word: Callable[[str], bool], codes: Collection[str]
+    indexes: Sequence[Index], terms: Sequence[str], table: Callable[[], Table | None], codes: Collection[str]
 ) -> dict[str, str]:
     """For each of these terms the word of the indexes that was meant, or ""."""
     words = {text: _EDGE.sub("", text) for text in terms}
-    doubtful = [text for text, word in words.items() if _may_be_mistyped(word) and not is_word(word)]
+    doubtful = [text for text, word in words.items() if _may_be_mistyped(word)]
+    if doubtful and (known := table()) is not None:  # a common word is one piece, though these documents lack it
+        pieces = known.pieces([words[text].lower() for text in doubtful])
+        doubtful = [text for text, own in zip(doubtful, pieces, strict=True) if len(own) != 1]
     meant = dict.fromkeys(terms, "")
     for text, n in _n_passages_with(indexes, doubtful).items():
         if n <= _FEW and (near := _nearest(indexes, words[text], n)) and not is_listed(words[text], codes):

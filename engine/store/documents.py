@@ -7,7 +7,7 @@ import json
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import astuple, replace
-from itertools import pairwise
+from itertools import pairwise, starmap
 from pathlib import PurePosixPath
 
 import apsw
@@ -236,7 +236,7 @@ def text(db: apsw.Connection, document_id: int) -> DocumentText:
     sql = "SELECT title, headings, page_starts, ocr_pages, page_labels, marks FROM contents WHERE id = ?"
     title, headings, *packed = _row(db, sql, document_id)
     starts, ocr_pages, labels, marks = (tuple(json.loads(part)) for part in packed)
-    found = DocumentText(texts.whole(db, document_id), starts, title, _headings(headings))
+    found = DocumentText(texts.whole(db, document_id), starts, title, tuple(starmap(Heading, json.loads(headings))))
     return replace(found, ocr_pages=ocr_pages, page_labels=labels, marks=tuple(Mark(*mark) for mark in marks))
 
 
@@ -259,7 +259,7 @@ def outlines(db: apsw.Connection, document_ids: Sequence[int]) -> dict[int, Outl
         starts, labels, from_ocr, parts, names = map(json.loads, pages)
         spans = tuple(pairwise([*starts, end]))
         ocr_spans = tuple(spans[page - 1] for page in from_ocr)
-        places = _headings(headings), language, tuple(starts), tuple(labels), ocr_spans
+        places = tuple(starmap(Heading, json.loads(headings))), language, tuple(starts), tuple(labels), ocr_spans
         found[id_] = Outline(title, *places, tuple(FurniturePart(*part) for part in parts), tuple(names))
     return found
 
@@ -275,10 +275,6 @@ def _rows(document: DocumentText) -> list[tuple[object, ...]]:
 
 
 _GONE = "The document is no longer in the index", "Search again: its file has changed or gone"
-
-
-def _headings(packed: str) -> tuple[Heading, ...]:
-    return tuple(Heading(level, title, start) for level, title, start in json.loads(packed))
 
 
 def _row(db: apsw.Connection, sql: str, document_id: int) -> tuple[str, ...]:

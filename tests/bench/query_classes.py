@@ -56,14 +56,11 @@ def _best_of(rounds: int, run: Callable[[str], object], queries: list[str]) -> l
 def _searching(path: Path, mode: SearchMode, k: int, table: TokenTable | None) -> Callable[[str], object]:
     """A search as the app does it: spelling first, then one ranking, then the sentences that are lit."""
 
-    def is_word(word: str) -> bool:
-        return table is not None and len(table.pieces([word.lower()])[0]) == 1
-
     def run(text: str) -> None:
         vector = real_index.vector_of(text)
         with open_index(path) as index:
             query = parse(text, keys=index.fields)
-            if meant := spelling.corrected([index], query, index.fields, is_word):
+            if meant := spelling.corrected([index], query, index.fields, lambda: table):
                 query = parse(meant, keys=index.fields)
             search([index], SearchRequest(query, mode, [vector], k, table=table))
 

@@ -32,4 +32,4 @@ def words_held(
         places = np.searchsorted(ids, one.ids)
         postings.append(Postings(places, one.counts, n_documents_at(first_of, places)))
     part = Part(ids, snapshot.document_ids, first_of, snapshot.lengths, tuple(postings))
-    return WordsBySegments.of([part], len(held), weights, n_documents, snapshot.at.n_passages, snapshot.at.n_words)
+    return WordsBySegments.of([part], weights, n_documents, snapshot.at.n_passages, snapshot.at.n_words)

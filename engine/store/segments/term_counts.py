@@ -5,7 +5,7 @@ A typed beginning such as "wi" is held by most passages; among a million, counts
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -100,7 +100,8 @@ class Postings:
 
     def add_scores(self, sums: NDArray[np.float32], lengths: Ints, weight: float, mean_length: float) -> None:
         """See `Held`."""
-        for part in _slices(len(self.places)):
+        for start in range(0, len(self.places), _AT_ONCE):
+            part = slice(start, start + _AT_ONCE)
             places = self.places[part].astype(np.int64)
             sums[places] += _scores(self.counts[part], lengths[places], weight, mean_length)
 
@@ -140,7 +141,8 @@ class Counts:
 
     def add_scores(self, sums: NDArray[np.float32], lengths: Ints, weight: float, mean_length: float) -> None:
         """See `Held`."""
-        for part in _slices(len(self.counts)):
+        for start in range(0, len(self.counts), _AT_ONCE):
+            part = slice(start, start + _AT_ONCE)
             sums[part] += _scores(self.counts[part], lengths[part], weight, mean_length)
 
 
@@ -223,10 +225,6 @@ def ranges(starts: Ints, lengths: Ints) -> NDArray[np.int64]:
     ends = np.cumsum(lengths, dtype=np.int64)
     found: NDArray[np.int64] = np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - (ends - lengths), lengths)
     return found
-
-
-def _slices(n: int) -> Iterator[slice]:
-    return (slice(start, start + _AT_ONCE) for start in range(0, n, _AT_ONCE))
 
 
 def _scores(counts: Ints, lengths: Ints, weight: float, mean_length: float) -> NDArray[np.float32]:

@@ -5,7 +5,6 @@ of the query's coordinates (`sign_scan`), then int8, which is what the index has
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import apsw
@@ -57,8 +56,20 @@ class VectorSearch:
         """The `k` nearest vectors as (id, cosine), highest first."""
         n_all = sum(len(one["ids"]) for one in self.segments)
         n = max(_LEAST_BY_WEIGHT, 4 * k + _BEYOND, n_all // _SHARE_BY_WEIGHT)
-        near = self._by_weighted_signs(query, self._by_signs(query, _BY_SIGNS * n, allowed), n)
-        ids, scores = self._best_of(near, query, k)
+        each = list(zip(self.segments, self.dead, strict=True))
+        distances = [_wanted_distances(segment, dead, query, allowed) for segment, dead in each]
+        limit = sign_scan.limit(distances, _BY_SIGNS * n)
+        near = [np.flatnonzero(own <= limit) for own in distances]
+        if sum(map(len, near)) > n:
+            pairs = zip(self.segments, near, strict=True)
+            distances = [sign_scan.by_weighted_signs(segment["signs"], places, query) for segment, places in pairs]
+            limit = sign_scan.limit(distances, n)
+            near = [places[own <= limit] for places, own in zip(near, distances, strict=True)]
+        scores = np.concatenate([_cosines(*pair, query) for pair in zip(self.segments, near, strict=True)])
+        ids = np.concatenate([segment["ids"][places] for segment, places in zip(self.segments, near, strict=True)])
+        if len(scores) > k:  # those as near as the last stay
+            is_near = scores >= np.partition(scores, len(scores) - k)[len(scores) - k]
+            ids, scores = ids[is_near], scores[is_near]
         fresh = self.fresh if allowed is None or not len(self.fresh) else self._allowed_fresh(allowed)
         fresh, fresh_scores = read(self.db, self.kind, fresh, query)
         ids, scores = np.concatenate([ids, fresh]), np.concatenate([scores, fresh_scores])
@@ -75,38 +86,6 @@ class VectorSearch:
         left = np.intersect1d(ids, self.fresh, assume_unique=True)
         found.append(read(self.db, self.kind, left, query))
         return np.concatenate([one[0] for one in found]), np.concatenate([one[1] for one in found])
-
-    def _by_signs(self, query: Vectors, n: int, allowed: CandidateFilter | None) -> list[NDArray[np.intp]]:
-        """For each segment where the vectors are that may be among the nearest: `n`, or a few more."""
-        distances = [
-            _wanted_distances(segment, dead, query, allowed)
-            for segment, dead in zip(self.segments, self.dead, strict=True)
-        ]
-        limit = sign_scan.limit(distances, n)
-        return [np.flatnonzero(own <= limit) for own in distances]
-
-    def _by_weighted_signs(
-        self, query: Vectors, near: Sequence[NDArray[np.intp]], n: int
-    ) -> Sequence[NDArray[np.intp]]:
-        """Of these places of each segment the nearest `n`, or a few more."""
-        if sum(map(len, near)) <= n:
-            return near
-        distances = [
-            sign_scan.by_weighted_signs(segment["signs"], places, query)
-            for segment, places in zip(self.segments, near, strict=True)
-        ]
-        limit = sign_scan.limit(distances, n)
-        return [places[own <= limit] for places, own in zip(near, distances, strict=True)]
-
-    def _best_of(self, near: Sequence[NDArray[np.intp]], query: Vectors, k: int) -> Scored:
-        """The nearest `k` of these places of each segment, and those as near as the last."""
-        cosines = [_cosines(segment, places, query) for segment, places in zip(self.segments, near, strict=True)]
-        flat = np.concatenate(cosines)
-        is_near = (
-            flat >= np.partition(flat, len(flat) - k)[len(flat) - k] if len(flat) > k else np.ones_like(flat, bool)
-        )
-        ids = np.concatenate([segment["ids"][places] for segment, places in zip(self.segments, near, strict=True)])
-        return ids[is_near], flat[is_near]
 
     def _allowed_fresh(self, allowed: CandidateFilter) -> NDArray[np.int64]:
         document_of = documents.documents_of(self.db, self.fresh.tolist())

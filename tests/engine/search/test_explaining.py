@@ -12,7 +12,6 @@ from longsearch.engine.index.lookup import Lookup
 from longsearch.engine.search import calibration, chance
 from longsearch.engine.search.fusion import both
 from longsearch.engine.store.segments import upkeep
-from longsearch.engine.store.segments.files import Segments
 from longsearch.engine.store.store import Store
 from longsearch.engine.types.results import DocumentHit, SearchMode
 from tests.engine.search.search_helpers import add, kept, toward
@@ -49,7 +48,8 @@ def fruit(store: Store, monkeypatch: pytest.MonkeyPatch) -> Store:
     monkeypatch.setattr(upkeep, "CHECK_EVERY", 4)
     fill(store, 1)
     with store.reading() as db:
-        assert segment_words.by_segments(Segments(db), Lookup(('"apple"',), (), ()), 30) is not None
+        words = sqlite.SqliteBackend(db, 0).words(Lookup(('"apple"',), (), ()), 30)
+        assert isinstance(words, segment_words.WordsBySegments)
     return store
 
 
@@ -59,7 +59,7 @@ def test_the_points_of_all_parts_add_up_to_the_score(
     fruit: Store, mode: SearchMode, is_by_segments: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not is_by_segments:
-        monkeypatch.setattr(sqlite, "by_segments", lambda *_: None)
+        monkeypatch.setattr(sqlite, "parts_of", lambda *_: None)
     for text in (QUERY, "apple pear", "nothing of this", "pear pea"):
         hits = search(fruit, text, mode, toward(1, 2, 3), prefix_last=True, k=30).hits
         assert [points(hit) for hit in hits] == pytest.approx([hit.score for hit in hits], abs=1e-9), text
@@ -157,7 +157,7 @@ def test_the_segments_give_each_word_what_fts5_gives_it(fruit: Store, monkeypatc
     for text in ("apple fig", '"plum kiwi" pear', "medlar pea"):
         by_segments = search(fruit, text, WORDS, prefix_last=True, k=30).hits
         with monkeypatch.context() as patch:
-            patch.setattr(sqlite, "by_segments", lambda *_: None)
+            patch.setattr(sqlite, "parts_of", lambda *_: None)
             by_fts5 = search(fruit, text, WORDS, prefix_last=True, k=30).hits
         for one, other in zip(by_segments, by_fts5, strict=True):
             assert one.reason is not None

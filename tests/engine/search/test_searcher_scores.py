@@ -11,7 +11,7 @@ from longsearch.engine.evaluation.our_vectors import passage_scores, whole_excer
 from longsearch.engine.languages.detection import language_of
 from longsearch.engine.languages.document_words import indexed_names
 from longsearch.engine.readouts.parts import Excerpts
-from longsearch.engine.search.fusion import in_document, words_in_document
+from longsearch.engine.search.fusion import WEIGHT_OF_DOCUMENT, WEIGHT_OF_DOCUMENT_WORDS, mixed
 from longsearch.engine.store.store import Store
 from longsearch.engine.types.results import SearchMode
 from tests.engine.search.search_helpers import add, kept, names, search, toward
@@ -85,7 +85,8 @@ def test_the_evaluation_scores_words_as_the_search_does(store: Store) -> None:
         expected: dict[str, float] = {}
         for row, score in found:
             name = f"{documents[row]}.pdf"
-            expected[name] = max(expected.get(name, 0), words_in_document(float(score), shares[int(documents[row])]))
+            own = mixed(float(score), shares[int(documents[row])], WEIGHT_OF_DOCUMENT_WORDS)
+            expected[name] = max(expected.get(name, 0), own)
         results = search(store, query, WORDS)
         assert {name: hit.score for name, hit in zip(names(results), results.hits, strict=True)} == pytest.approx(
             expected
@@ -151,7 +152,7 @@ def test_the_evaluation_scores_meaning_as_the_search_does(store: Store) -> None:
     alone = passage_scores(query[None], np.stack(passages), whole, n_excerpts, 0.5)[0]
     of_passage = np.repeat(np.arange(8), [len(own) for own in sizes])
     is_alone = np.repeat([len(own) == 1 for own in sizes], [len(own) for own in sizes])
-    scores = np.where(is_alone, alone, in_document(alone, (np.stack(documents) @ query)[of_passage]))
+    scores = np.where(is_alone, alone, mixed(alone, (np.stack(documents) @ query)[of_passage], WEIGHT_OF_DOCUMENT))
     best = {f"{number}.pdf": scores[of_passage == number].max() for number in range(8)}
     expected = {name: score for name, score in best.items() if score > 0}
     results = search(store, "anything", MEANING, query)

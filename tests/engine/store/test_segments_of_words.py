@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from longsearch.engine.index import fts5_words, segment_words
+from longsearch.engine.index.bm25 import pooled
 from longsearch.engine.index.lookup import Lookup, lookup
 from longsearch.engine.index.sqlite import SqliteBackend
 from longsearch.engine.languages import document_words
@@ -53,7 +54,8 @@ def asked(text: str, is_typing: bool = False) -> Lookup:
 
 
 def by_segments(db: apsw.Connection, query: Lookup) -> segment_words.WordsBySegments | None:
-    return segment_words.by_segments(Segments(db), query, n_documents(db))
+    words = SqliteBackend(db, 0).words(query, n_documents(db))
+    return words if isinstance(words, segment_words.WordsBySegments) else None
 
 
 def write(store: Store, path: str, sentences: list[str], title: str = "") -> None:
@@ -81,6 +83,8 @@ def check(store: Store, queries: list[str] = QUERIES, least: int = 1) -> None:
             for limit in (least, 1000):
                 for allowed in filters:
                     assert found.best(limit, allowed) == expected.best(limit, allowed)
+            figures = pooled([expected.statistics] * 2)
+            assert found.pooled_with(figures).best(1000, None) == expected.pooled_with(figures).best(1000, None)
             np.testing.assert_array_equal(
                 found.in_documents(np.array(documents)), expected.in_documents(np.array(documents))
             )
