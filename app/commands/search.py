@@ -143,7 +143,9 @@ def run(options: Namespace) -> int:
     mode = SearchMode(options.mode)
     steps = None if mode is SearchMode.WORDS else thinking(options.think)
     source = partial(vectors.from_anywhere, steps=steps)
-    also = _filters_given(options)
+    also = [(name, value) for name, _, _ in _FIELDS for value in getattr(options, f"{name}_")]
+    also += [(key.strip(), value) for key, _, value in (text.partition(":") for text in options.field)]
+    also += [("sort", options.sort)] if options.sort else []
     asked = Question(
         options.query,
         mode,
@@ -161,12 +163,3 @@ def run(options: Namespace) -> int:
         if root.is_dir() and not url_of(root):
             resolve_root(root / scope.under)  # raises if nothing was found because that folder does not exist
     return show(replace(results, soft_tokens=steps).at_least(options.min), options)
-
-
-def _filters_given(options: Namespace) -> list[tuple[str, str]]:
-    """Return the filters and the order as (field, value), as `engine.query_language.query.parse` takes them."""
-    found = [(name, value) for name, _, _ in _FIELDS for value in getattr(options, f"{name}_")]
-    for text in options.field:
-        key, _, value = text.partition(":")
-        found.append((key.strip(), value))
-    return [*found, ("sort", options.sort)] if options.sort else found

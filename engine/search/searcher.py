@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from longsearch.engine.amounts import counted
 from longsearch.engine.answers.choosing import Asked, Table
 from longsearch.engine.arrays import Vectors
-from longsearch.engine.index.backends import Found, QueryWords
+from longsearch.engine.index.backends import QueryWords
 from longsearch.engine.index.bm25 import pooled
 from longsearch.engine.index.index import Index
 from longsearch.engine.index.lookup import Lookup, as_typed, lookup
@@ -123,7 +123,7 @@ def search(indexes: Sequence[Index], request: SearchRequest) -> SearchResults:
     query, asked = request.query, lookup(request.query, spoken)
     if query.words and mode is not SearchMode.MEANING and not COMPOUNDING.isdisjoint(spoken.codes):
         asked = with_compounds(asked, query, indexes, spoken)
-    plans = _pooled([_plan(index, request, mode, asked, vector) for index, vector in asked_of])
+    plans = _plans(asked_of, request, mode, asked)
     hits = _hits(plans, _merged(plans)[: request.k])
     if request.fold and not query.is_listing and versions.may_be_among(hits):
         hits = _folded(plans, request, hits)
@@ -161,24 +161,23 @@ def _mode(indexes: Sequence[Index], request: SearchRequest) -> tuple[SearchMode,
     return mode, asked_of
 
 
-def _plan(index: Index, request: SearchRequest, mode: SearchMode, asked: Lookup, vector: Vectors | None) -> Plan:
+def _plans(asked_of: _Asked, request: SearchRequest, mode: SearchMode, asked: Lookup) -> list[Plan]:
+    """The search of each index. Its words are scored by the figures of all indexes."""
     has_words = mode is not SearchMode.MEANING and not request.query.is_listing
-    words = index.backend.words(asked, index.n_documents) if has_words else None
-    allowed = allowed_passages(index, asked, request.query)
-    if request.query.joined and asked.languages:
-        allowed = joined.narrowed(allowed, index, request.query.joined, asked.languages)
-    named = index.backend.matching(asked.named) if asked.named else np.empty(0, np.int64)
-    if len(named) and allowed is not None:
-        named = allowed.admitted(named, index.backend.documents_of(named))
-    return Plan(index, request, mode, asked, None if mode is SearchMode.WORDS else vector, allowed, words, named)
-
-
-def _pooled(plans: list[Plan]) -> list[Plan]:
-    """The plans, with words to be scored by the figures of all indexes."""
-    held = [plan.words for plan in plans if plan.words is not None]
-    if len(held) < 2:
+    plans = []
+    for index, vector in asked_of:
+        words = index.backend.words(asked, index.n_documents) if has_words else None
+        allowed = allowed_passages(index, asked, request.query)
+        if request.query.joined and asked.languages:
+            allowed = joined.narrowed(allowed, index, request.query.joined, asked.languages)
+        named = index.backend.matching(asked.named) if asked.named else np.empty(0, np.int64)
+        if len(named) and allowed is not None:
+            named = allowed.admitted(named, index.backend.documents_of(named))
+        vector = None if mode is SearchMode.WORDS else vector
+        plans.append(Plan(index, request, mode, asked, vector, allowed, words, named))
+    if not has_words or len(plans) < 2:
         return plans
-    figures = pooled([words.statistics for words in held])
+    figures = pooled([plan.words.statistics for plan in plans if plan.words])
     return [replace(plan, words=plan.words and plan.words.pooled_with(figures)) for plan in plans]
 
 
@@ -286,25 +285,17 @@ def best_documents(plan: Plan) -> list[RankedDocument]:
     if request.query.is_listing:
         left = plan.allowed.documents if plan.allowed else None
         return listed(plan.index.db, left, list_order(request.query.sort), request.query.is_reversed, request.k)
-    n = _N_CANDIDATES
+    n, is_empty = _N_CANDIDATES, plan.allowed is not None and plan.allowed.is_empty
     while True:
-        found, is_exhausted = _candidates(plan, n)
-        n_documents = len(found.document_ids)
+        words = plan.words.best(n, plan.allowed) if plan.words is not None and not is_empty else []
+        near = []
+        if plan.vector is not None and not is_empty:
+            near = plan.index.backend.nearest_passages(plan.vector, n, plan.allowed)
+        found = candidates(plan.index, words, near, plan.vector, plan.named)
+        n_documents, is_exhausted = len(found.document_ids), max(len(words), len(near)) < n
         if n_documents >= request.k or is_exhausted or n >= K_MAX or n_documents == plan.index.n_documents:
             return _ranked(plan, found)
         n = min(4 * n, K_MAX)
-
-
-def _candidates(plan: Plan, n: int) -> tuple[Candidates, bool]:
-    """The best `n` passages of each list that the mode needs, and whether there are no more."""
-    is_empty = plan.allowed is not None and plan.allowed.is_empty
-    words: Found = []
-    near: Found = []
-    if plan.words is not None and not is_empty:
-        words = plan.words.best(n, plan.allowed)
-    if plan.vector is not None and not is_empty:
-        near = plan.index.backend.nearest_passages(plan.vector, n, plan.allowed)
-    return candidates(plan.index, words, near, plan.vector, plan.named), max(len(words), len(near)) < n
 
 
 def _ranked(plan: Plan, found: Candidates) -> list[RankedDocument]:

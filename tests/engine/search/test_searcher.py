@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from longsearch.engine.errors import QueryError
+from longsearch.engine.index.backends import Found
+from longsearch.engine.index.index import Index
 from longsearch.engine.search import searcher
+from longsearch.engine.search.retrieval import Candidates, candidates
 from longsearch.engine.store.store import Store
 from longsearch.engine.types.results import SearchMode, Term
 from longsearch.engine.unread import NONE_READ
@@ -156,8 +160,12 @@ def test_no_more_candidates_are_fetched_once_every_document_is_found(
 ) -> None:
     monkeypatch.setattr(searcher, "_N_CANDIDATES", 4)
     asked = []
-    candidates = searcher._candidates
-    monkeypatch.setattr(searcher, "_candidates", lambda plan, n: asked.append(n) or candidates(plan, n))
+
+    def counted(index: Index, words: Found, near: Found, *others: Any) -> Candidates:
+        asked.append(max(len(words), len(near)))
+        return candidates(index, words, near, *others)
+
+    monkeypatch.setattr(searcher, "candidates", counted)
     add(store, "book.pdf", [f"apples {number}" for number in range(30)], [toward(1)] * 30)
     assert names(search(store, "apples", mode, toward(1), k=50)) == ["book.pdf"]
     assert asked == [4]
