@@ -109,7 +109,7 @@ class AppBackend:
         An index that does not exist yet has no results.
         """
         is_typing = mode is SearchMode.WORDS
-        asked = Question(query, mode, instruction, SHOWN_DOCUMENTS, prefix_last=is_typing, explain=True)
+        asked = Question(query, mode, instruction, SHOWN_DOCUMENTS, prefix_last=is_typing)
         scope = self._scope()
         try:
             if quote_in(query) is not None:
@@ -122,13 +122,23 @@ class AppBackend:
         """Search once more, and have the reader read the best passages; None if there is nothing that it can read."""
         if quote_in(query) is not None or shipped_reader() is None:
             return None
-        asked = Question(query, mode, instruction, SHOWN_DOCUMENTS, explain=True, read=True)
+        asked = Question(query, mode, instruction, SHOWN_DOCUMENTS, read=True)
         scope = self._scope()
         try:
             results = search(scope, asked, self._vector).answers_first()
         except NoIndexError:
             return None
         return self._shown(results, scope) if results.is_read else None
+
+    def explained(self, results: SearchResults) -> SearchResults:
+        """Return the results with the reason for each score; a quotation and a similar document have none."""
+        if results.similar_to or quote_in(results.query) is not None:
+            return results
+        is_typing = bool(results.lit) and results.lit[-1].is_prefix
+        given = results.query, results.mode, results.instruction, SHOWN_DOCUMENTS
+        return self._numbered(
+            search(self._scope(), Question(*given, prefix_last=is_typing, explain=True), self._vector)
+        )
 
     def complete(self, typed: str) -> Completion:
         """Return the fields, values and folders that complete a query."""

@@ -85,6 +85,16 @@ def test_the_verdict_of_the_reader_decides_at_every_door(
     assert shown.verdict == verdict
 
 
+def test_the_app_tells_the_reason_for_a_score_once_it_is_asked_for(deck: Path) -> None:
+    app = AppBackend(deck)
+    results = app.search("the boiler", SearchMode.WORDS)
+    explained = app.explained(results)
+    assert (results.hits, results.hits[0].reason) == (explained.hits, None)  # a reason is not compared
+    assert explained.hits[0].reason is not None
+    assert explained.hits[0].reason.by_words == pytest.approx(results.hits[0].score)
+    assert app.explained(app.search("where: the boiler must be bled", SearchMode.WORDS)).hits[0].reason is None
+
+
 def test_without_a_reader_nothing_is_read_and_nothing_said(
     deck: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -191,6 +191,10 @@ class FakeBackend:
         terms = parse(query, prefix_last=mode is SearchMode.WORDS).terms
         return SearchResults(query, mode, instruction, took_ms, hits, self.note, lit=terms)
 
+    def explained(self, results: SearchResults) -> SearchResults:
+        self._call("explained", results.query)
+        return results
+
     def complete(self, typed: str) -> Completion:
         self._call("complete", typed)
         start, choices = self.completions.get(typed, (len(typed), ()))

@@ -166,6 +166,9 @@ class Backend(Protocol):
         The hits are the same, in the same order; sentences and levels may differ. None if nothing can be read.
         """
 
+    def explained(self, results: SearchResults) -> SearchResults:
+        """Return the answer with the reason for each score. To tell them takes another search."""
+
     def complete(self, typed: str) -> Completion:
         """Return the ways to complete a query, given up to the cursor, within milliseconds."""
 

@@ -155,7 +155,7 @@ class MainScreen(Screen[None]):
             self._steps.see(self._bar.question, event.hit.path)
         self._text_pane.select(event.hit, event.words, event.is_chosen)
         self._text_pane.compare(results)
-        self._text_pane.understood = results.understood
+        self._text_pane.results = results
         if not had_hit:
             self.refresh_bindings()
 

@@ -1,12 +1,13 @@
 """The text in view, and what a person does with it: keep, copy and open it, read its outline or why it was found."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from textual import work
 from textual.message import Message
 
-from longsearch.engine.types.results import DocumentHit, PassageHit
+from longsearch.engine.types.results import DocumentHit, PassageHit, SearchResults
 from longsearch.tui.backend.interface import Question
 from longsearch.tui.backend.latest_only import Said, attempt, attempt_or_say
 from longsearch.tui.screens.carrying_out import act_on, open_file
@@ -27,8 +28,8 @@ class ReadingPane(TextPane):
     """The content of the query bar."""
     marked: Sequence[DocumentHit] = ()
     """The hits that are marked: keys take them in place of the one in view."""
-    understood = ""
-    """How the operators of the query were understood, or ""."""
+    results: SearchResults | None = None
+    """The answer that has the document in view."""
 
     class Used(Message):
         """The document was of use: a passage of it was copied or kept."""
@@ -53,12 +54,18 @@ class ReadingPane(TextPane):
         """Show the page as printed, or the text again."""
         self.post_message(Said(error=self.reader.switch_view()))
 
-    def explain(self) -> None:
+    @work
+    async def explain(self) -> None:
         """Say why the document has its score."""
         from longsearch.tui.screens.text_boxes import WhyScreen
 
-        if self.hit:
-            self.app.push_screen(WhyScreen(self.hit, self.understood))
+        hit, results = self.hit, self.results
+        if hit is None or results is None:
+            return
+        if explained := await attempt_or_say(self, self._backend.explained, results):
+            reasons = {one.document_id: one.reason for one in explained.hits}
+            hit = replace(hit, reason=reasons.get(hit.document_id))
+            self.app.push_screen(WhyScreen(hit, explained.understood, explained.note))
 
     def show_outline(self) -> None:
         """List the headings or the pages; go to the chosen one."""

@@ -110,19 +110,19 @@ class WhyScreen(TextBox):
 
     BINDINGS: ClassVar[list[BindingType]] = text_box_keys("why", "escape,q,x")
 
-    def __init__(self, hit: DocumentHit, understood: str = "") -> None:
+    def __init__(self, hit: DocumentHit, understood: str = "", note: str = "") -> None:
         score = f"{hit.score:.2f} " if hit.score else ""
         super().__init__("why", f"Why {score}{shown(hit.title)}")
-        self._hit, self._understood = hit, understood
+        self._content = why_content(hit, understood, note)
 
     def text(self) -> Content:
-        return why_content(self._hit, self._understood)
+        return self._content
 
 
-def why_content(hit: DocumentHit, understood: str = "") -> Content:
+def why_content(hit: DocumentHit, understood: str = "", note: str = "") -> Content:
     """Return the lines; the sums by words and by meaning stand out. Below stands where the metadata were read.
 
-    `understood`: how the operators of the query were understood.
+    `understood`: how the operators of the query were understood; `note`: why the answer may be incomplete.
     """
     verdict, *rows = reason_lines(hit)
     lines = [Content(verdict), Content("")] if rows else [Content(verdict)]
@@ -130,4 +130,5 @@ def why_content(hit: DocumentHit, understood: str = "") -> Content:
     lines = [Content(f"understood as: {shown(understood)}"), Content(""), *lines] if understood else lines
     if about := describe(hit.metadata, with_others=True):
         lines += [Content(""), Content.styled(about, styles.MUTED)]
+    lines += [Content(""), Content.styled(shown(note), styles.MUTED)] if note else []
     return Content("\n").join(lines)
