@@ -70,12 +70,12 @@ def index_path(root: Path) -> Path:
 
     It is the index file in use or, if the index is in a store, the pointer to the store (see `app.folders.store_refs`).
     """
-    return _read_from(base_index_path(root))
+    return _in_use(base_index_path(root))
 
 
 def working_path(root: Path) -> Path:
     """Return the index file of a root that is written, whether or not it exists."""
-    return _in_use(base_index_path(root))
+    return _in_use(base_index_path(root), is_read=False)
 
 
 def pointer_path(root: Path) -> Path:
@@ -99,7 +99,7 @@ def index_paths() -> list[Path]:
     """Return the index files in use that exist."""
     folder = _private(data_folder() / "indexes")
     found = [*folder.glob("*.sqlite"), *folder.glob(f"*{POINTER}")]
-    in_use = {_read_from(path.with_name(f"{path.name.partition('.')[0]}.sqlite")) for path in found}
+    in_use = {_in_use(path.with_name(f"{path.name.partition('.')[0]}.sqlite")) for path in found}
     return sorted(path for path in in_use if path.exists())
 
 
@@ -118,12 +118,10 @@ def remove_index(path: Path) -> None:
         raise refused
 
 
-def _read_from(base: Path) -> Path:
-    pointer = base.with_suffix(POINTER)
-    return pointer if pointer.exists() else _in_use(base)
-
-
-def _in_use(base: Path) -> Path:
+def _in_use(base: Path, is_read: bool = True) -> Path:
+    """The file that a reader of an index opens or, if not `is_read`, that is written: never a pointer to a store."""
+    if is_read and (pointer := base.with_suffix(POINTER)).exists():
+        return pointer
     name = str(load_object(base.with_suffix(".model")).get("index") or base.name)
     return base.with_name(name) if "/" not in name else base
 

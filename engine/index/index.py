@@ -23,6 +23,7 @@ from longsearch.engine.types.documents import DocumentText
 from longsearch.engine.types.progress import FileReport, IndexProgress
 
 _BACKGROUND = "background"
+_MOST_FIELDS = 1000  # hostile front matter may hold any number of keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ class Index:
         self.model = vectors.model_of(meta)
         """Fingerprint and dimension of the vectors, or None before a model is in use."""
         self.fingerprint = self.model[0] if self.model else ""
-        self.files_version = filter_cache.FilesVersion.of(db, meta)
+        self.files_version = filter_cache.FilesVersion(db.filename, meta.get("root", b""), int(meta["files_version"]))
         """Another one after every change of the files, and with it of the words."""
         self._outlines: dict[int, Outline] = {}
         self._rows: dict[int, PassageRow] = {}
@@ -84,8 +85,8 @@ class Index:
 
     @cached_property
     def fields(self) -> frozenset[str]:
-        """The names of the fields that documents have; at most 1,000."""
-        return metadata.fields(self.db)
+        """The names of the fields that documents have."""
+        return frozenset(map(str, connection.distinct(self.db, "metadata", "field", _MOST_FIELDS)))
 
     @cached_property
     def spoken(self) -> IndexLanguages:

@@ -194,7 +194,7 @@ def _given_by_titles(
     """The BM25 that title and names give to the first passages of documents, of which the outlines are given."""
     ids = np.array(sorted(titles), np.int64)
     forms, cut = forms_cut(db, list(map(forms_of, asked.terms))), keywords.tokenizer(db)
-    of_titles = [[token.encode() for token in cut(keywords.title_words(titles[id_]))] for id_ in ids.tolist()]
+    of_titles = [[token.encode() for token in cut(keywords.title_words(titles[id_]).encode())] for id_ in ids.tolist()]
     held = np.array([[sum(form.times_in(own) for form in term) for own in of_titles] for term in forms], np.int64)
     counts, lengths = words.occurrences(ids)
     own = np.maximum(counts - keywords.TITLE_WEIGHT * held, 0)

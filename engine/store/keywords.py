@@ -7,7 +7,7 @@ fill the candidates with all 1,000 passages of one book.
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -171,17 +171,12 @@ def _count(fts: apsw.FTS5ExtensionApi, phrase: int) -> int:
     return sum(weight * len(fts.phrase_column_offsets(phrase, column)) for column, weight in enumerate(_WEIGHTS))
 
 
-def tokenizer(db: apsw.Connection) -> Callable[[str], list[str]]:
-    """The function by which the word index cuts a text into words, as it stems and folds them."""
+def tokenizer(db: apsw.Connection) -> Callable[[bytes], list[str]]:
+    """The function by which the word index cuts a text, in UTF-8, into words, as it stems and folds them."""
     name, *arguments = TOKENIZER
     cut: Any = db.fts5_tokenizer(name, arguments)
-    reason = apsw.FTS5_TOKENIZE_DOCUMENT
-
-    def tokens(text: str) -> list[str]:
-        found: list[str] = cut(text.encode(), reason, None, include_offsets=False, include_colocated=False)
-        return found
-
-    return tokens
+    how = {"flags": apsw.FTS5_TOKENIZE_DOCUMENT, "locale": None, "include_offsets": False, "include_colocated": False}
+    return partial(cut, **how)
 
 
 def indexed_texts(db: apsw.Connection, ids: NDArray[np.int64]) -> Iterator[tuple[int, str, str]]:

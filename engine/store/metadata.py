@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from longsearch.engine.dates import date_in_path, first_day, last_day
 from longsearch.engine.metadata_lines import FILE_TIME
-from longsearch.engine.store.connection import among, distinct, note_change
+from longsearch.engine.store.connection import among, note_change
 from longsearch.engine.store.documents import storable
 from longsearch.engine.types.documents import MARKS, MetadataValue
 
@@ -26,7 +26,6 @@ VERSION = 1
 IDENTIFIERS = ("doi", "arxiv", "isbn")
 """The fields whose value names one publication."""
 _FIRST_CJK = "\u2e80"
-_FIELDS_LISTED = 1000  # hostile front matter may hold any number of keys
 _LEAST_FILE_TIME_S = 400 * 86_400  # programs that know no time write 0, or some hours more
 
 
@@ -87,11 +86,6 @@ def of_files(db: apsw.Connection) -> dict[str, tuple[MetadataValue, ...]]:
     held = [(os.fsdecode(path), id_) for path, id_ in db.execute("SELECT path, content_id FROM files WHERE content_id")]
     values = of_documents(db, sorted({document_id for _, document_id in held}))
     return {path: values.get(document_id, ()) for path, document_id in held}
-
-
-def fields(db: apsw.Connection) -> frozenset[str]:
-    """The names of the fields that documents have; at most 1,000."""
-    return frozenset(map(str, distinct(db, "metadata", "field", _FIELDS_LISTED)))
 
 
 def with_words(db: apsw.Connection, field: str, words: str) -> NDArray[np.int64]:

@@ -49,7 +49,7 @@ class Matcher:
     def _words(self, phrase: str) -> tuple[tuple[str, ...], bool]:
         is_prefix = phrase.endswith("*")
         text = phrase.rstrip("*")[1:-1].replace('""', '"')
-        return tuple(self._cut(text)), is_prefix
+        return tuple(self._cut(text.encode())), is_prefix
 
     def _read(self, words: set[str], beginnings: set[str]) -> Callable[[str, bool], Held]:
         """What gives the passages of a word, or of all words with a beginning."""

@@ -58,7 +58,7 @@ def rows_of(db: apsw.Connection, bucket: int) -> list[Row]:
     found: list[int] = []
     sizes: list[tuple[int, int]] = []  # words of the text and of the title
     for _, text, title in keywords.indexed_texts(db, ids):
-        of_text, of_title = cut(text), cut(title) if title else []
+        of_text, of_title = cut(text.encode()), cut(title.encode()) if title else []
         sizes.append((len(of_text), len(of_title)))
         found.extend(map(numbers.__getitem__, of_text))
         found.extend(map(numbers.__getitem__, of_title))

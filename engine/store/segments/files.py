@@ -18,7 +18,7 @@ import secrets
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NoReturn
@@ -115,13 +115,13 @@ class Arrays(Mapping[str, NDArray[Any]]):
         raise DamagedSegmentError(f"{self.path.name}: {name} does not have its checksum")
 
 
+@dataclass(slots=True, eq=False)
 class Segments:
     """The segments of an index at one moment. Each part is read once, when it is first asked for."""
 
-    def __init__(self, db: apsw.Connection) -> None:
-        self.db = db
-        self._manifests: dict[Kind, Manifest] = {}
-        self._opened: dict[Kind, list[tuple[Arrays, NDArray[np.int64]]] | None] = {}
+    db: apsw.Connection
+    _manifests: dict[Kind, Manifest] = field(default_factory=dict)
+    _opened: dict[Kind, list[tuple[Arrays, NDArray[np.int64]]] | None] = field(default_factory=dict)
 
     def manifest(self, kind: Kind) -> Manifest:
         """What the index says about the segments of this kind."""

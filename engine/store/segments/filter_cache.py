@@ -4,7 +4,7 @@ To look at 48,000 names takes 70 ms, to count as many documents 0.6 ms, and a pe
 index changes documents only together with their files, and gives its files a new version with every change.
 """
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
@@ -40,11 +40,6 @@ class FilesVersion:
     root: bytes
     version: int
     """Another one after every change of the files, and of the languages and metadata of documents."""
-
-    @classmethod
-    def of(cls, db: apsw.Connection, meta: Mapping[str, Any]) -> "FilesVersion":
-        """The files of an index with these rows of `meta`."""
-        return cls(db.filename, meta.get("root", b""), int(meta["files_version"]))
 
 
 _counted: dict[tuple[str, bytes], tuple[int, int]] = {}  # for each index the version of its files, and its documents

@@ -34,7 +34,7 @@ class WordMaker:
 
         def columns() -> Iterator[list[list[str]]]:
             for document_id, text, title in keywords.indexed_texts(db, ids):
-                of_text, of_title = cut(text), cut(title) if title else []
+                of_text, of_title = cut(text.encode()), cut(title.encode()) if title else []
                 document_ids.append(document_id)
                 lengths.append((len(of_text) + len(of_title), len(of_text)))
                 yield [of_text, *[of_title] * keywords.TITLE_WEIGHT]

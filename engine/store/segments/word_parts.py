@@ -89,7 +89,7 @@ def forms_cut(db: apsw.Connection, terms: Sequence[Sequence[str]]) -> list[list[
     cut, found = keywords.tokenizer(db), []
     for own in terms:
         typed = [_ONE_PHRASE.fullmatch(expression).groups() for expression in own]  # type: ignore[union-attr]
-        tokens = [tuple(token.encode() for token in cut(text.replace('""', '"'))) for text, _ in typed]
+        tokens = [tuple(token.encode() for token in cut(text.replace('""', '"').encode())) for text, _ in typed]
         stars = [bool(star) for _, star in typed]
         found.append(list(map(Form, own, tokens, stars)))
     return found

@@ -9,14 +9,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from longsearch.engine.errors import QueryError
+from longsearch.engine.index.index import Index
 from longsearch.engine.index.opening import open_index
+from longsearch.engine.index.sqlite import SqliteBackend
 from longsearch.engine.query_language.query import parse
 from longsearch.engine.search.quotations.quotation import find_quotation
 from longsearch.engine.search.searcher import SearchRequest, search
 from longsearch.engine.search.similar import similar_to_document, similarity_of_passages
 from longsearch.engine.search.similar_passages import asked_passage, similar_to_passage
 from longsearch.engine.store import documents
-from longsearch.engine.store.segments import filter_cache
 from longsearch.engine.types.results import SearchMode
 from tests.engine.lance.lance_helpers import (
     CHINESE,
@@ -160,6 +161,6 @@ def test_two_stores_in_one_process_do_not_share_what_is_counted() -> None:
         db.execute("CREATE TABLE meta (key, value); CREATE TABLE contents (id)")
         db.executemany("INSERT INTO meta VALUES (?, ?)", [("root", root), ("files_version", 7)])
         db.executemany("INSERT INTO contents VALUES (?)", [(id_,) for id_ in range(n)])
-        known = dict(db.execute("SELECT key, value FROM meta"))
-        counts.append(filter_cache.n_documents(db, filter_cache.FilesVersion.of(db, known)))
+        meta = dict(db.execute("SELECT key, value FROM meta"))
+        counts.append(Index(Path("first"), db, SqliteBackend(db, 0), meta).n_documents)
     assert counts == [1, 2]

@@ -12,7 +12,7 @@ from longsearch.engine.store import keywords
 
 def tokens(text: str) -> list[str]:
     """The words of a text as the word index cuts it."""
-    return keywords.tokenizer(apsw.Connection(":memory:"))(indexed(text, "en"))
+    return keywords.tokenizer(apsw.Connection(":memory:"))(indexed(text, "en").encode())
 
 
 @pytest.mark.parametrize(

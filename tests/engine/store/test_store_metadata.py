@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from longsearch.engine.index.opening import open_index
 from longsearch.engine.store import metadata
 from longsearch.engine.store.records import FileStamp
 from longsearch.engine.store.store import Store
@@ -123,8 +124,9 @@ def test_a_released_index_has_its_documents_described_without_reading_them_for_m
 def test_fields_and_values_are_listed_with_their_numbers_of_documents(store: Store) -> None:
     for number, tags in enumerate((["steel", "bridges"], ["Steel"], ["steel work"])):
         add_described(store, f"201{number}.md", str(number), ("title", "T", "x"), *(("tag", tag, "x") for tag in tags))
+    with open_index(store.path) as index:
+        assert index.fields == {"title", "tag", "date"}
     with store.reading() as db:
-        assert metadata.fields(db) == {"title", "tag", "date"}
         assert metadata.values_with_counts(db, "tag", "", 9) == [
             ("Steel", 1), ("bridges", 1), ("steel", 1), ("steel work", 1)
         ]  # fmt: skip
