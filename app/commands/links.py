@@ -16,7 +16,7 @@ _FIRST_VTE, _FIRST_TMUX = 5000, (3, 4)
 
 
 def has_links(environment: Mapping[str, str]) -> bool:
-    """Return whether the terminal shows links. `FORCE_HYPERLINK`, as other programs read it, decides if it is set."""
+    """Return whether the terminal shows links. If `FORCE_HYPERLINK` is set, it decides, as in other programs."""
     if forced := environment.get("FORCE_HYPERLINK"):
         return forced != "0"
     program, version = environment.get("TERM_PROGRAM", ""), environment.get("TERM_PROGRAM_VERSION", "")

@@ -41,7 +41,7 @@ def known_roots() -> list[Path]:
 
 
 def roots_to_keep() -> list[Path]:
-    """Return the folders that a daemon watches which stays: those with an index, and those of the config file.
+    """Return the folders that a lasting daemon watches: those with an index, and those of the config file.
 
     It never reads an object store: every look at one is a call over the network, and may cost money.
     """

@@ -30,7 +30,7 @@ Encode = Callable[[str, str | None], Vectors]
 log = logging.getLogger("longsearch.news")
 
 N_DOCUMENTS = 200
-"""More than the app shows, so that a new passage counts that is not among the first."""
+"""More documents than the app shows: a new passage counts even if it is not among the first."""
 _LEAST_BY_WORDS = 0.3  # a passage that holds each word once reaches .45 in an index of passages of one length
 _SHOWN_CHARACTERS = 400
 

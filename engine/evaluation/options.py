@@ -28,11 +28,11 @@ class Options:
     """Documents of each generated task at most; 0: all 100."""
     systems: tuple[str, ...] = SYSTEMS
     limit_queries: int = 0
-    """Queries of each set at most; 0: all."""
+    """The most queries of a set; 0: all."""
     widths: tuple[Width, ...] = (1.0,)
     """Widths at which our systems run, as fractions of the heads; a tuple has a fraction for each layer."""
     width_table: bool = False
-    """Whether to run our systems with documents at each width and queries at each width, instead of equal widths."""
+    """Whether documents and queries may have different widths: our systems run with each pair of them."""
     dims: tuple[int, ...] = ()
     """Our systems also run with so many first dimensions of their vectors."""
     model: str = "bundled"

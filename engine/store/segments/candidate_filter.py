@@ -1,7 +1,7 @@
-"""Which passages a search may find: those of some documents, and among them some or not others. Reads expressions.
+"""Which passages a search may find, by their documents and by what they hold. Reads FTS5 expressions.
 
-An FTS5 expression, as `index.lookup` writes it, is a form in quotation marks, which may end with a star for any word
-with this beginning, or `NEAR("one" "other", 5)`, or several between which stands OR, AND or NOT, in brackets.
+An expression, as `index.lookup` writes it, is a form in quotation marks. A star at its end stands for any ending of the
+word. `NEAR("one" "other", 5)` is an expression too, and so are several in brackets with OR, AND or NOT between them.
 """
 
 import re

@@ -45,7 +45,7 @@ class Choice:
     """Which pairs to make."""
 
     per_language: int = 10**9
-    """Translations of a language at most."""
+    """The most translations into one language."""
     unlike: frozenset[int] = frozenset()
     """Hashes of runs of evaluation sets, by `runs_of`; texts with one of them are left out."""
     held_out: tuple[str, ...] = ()

@@ -30,7 +30,7 @@ class Scores:
     sentences: Tensor
     """(batch, sentences), logits; -1e4 for one that is not there."""
     nothing: Tensor
-    """(batch,): the logit beside them that no sentence answers."""
+    """(batch,): the logit of "no sentence answers", beside those of the sentences."""
     relevance: Tensor
     """(batch,): a logit, to rank passages by."""
     tokens: Tensor | None = None

@@ -126,7 +126,7 @@ def _keep(cache: Path, key: str, lines: tuple[str, ...]) -> None:
 
 
 def _note_use(cache: Path, key: str) -> None:
-    """Note that a page was of use, once a day."""
+    """Note that a cached page was used, at most once a day for each page."""
     if cache.exists():
         now = _now()
         _write(cache, "UPDATE pages SET used_at = ? WHERE key = ? AND used_at < ?", (now, key, now - 86_400))

@@ -1,4 +1,4 @@
-"""Decode the bytes of a text file, a part of a mail or a page: as UTF-8 if they are, as declared, or as they seem.
+"""Decode the bytes of a text file, a part of a mail or a page: as UTF-8 if valid, else as declared, else as likeliest.
 
 Of 2,304 pieces of text in 43 pairs of a language and an encoding (14 languages; encodings of the web, ISO's, of DOS and
 of the Macintosh; 80 to 1,500 characters), 2,252 were read letter by letter; 2,023 by the detector alone.

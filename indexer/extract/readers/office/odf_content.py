@@ -359,7 +359,7 @@ class _Table:
         self._above: dict[int, tuple[str, int]] = {}
 
     def begin_row(self, n_repeated: int) -> None:
-        """A row begins, which stands for so many."""
+        """A row begins; it stands for `n_repeated` equal rows."""
         self._cells, self._n_repeated = [], n_repeated
 
     def begin_cell(self, name: str, attributes: Mapping[str, str]) -> None:
