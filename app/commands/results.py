@@ -143,12 +143,8 @@ def to_text(results: "SearchResults", width: int, explain: bool = False, is_link
             text = printable(condensed(snippet(passage).removeprefix(f"{place}\n")))
             place = "" if place == hit.title else place  # it stands above already
             place = ", ".join(filter(None, (place, LIST_NAMES[passage.furniture])))
-            lines += textwrap.wrap(
-                f"{printable(place)}: {text}" if place else text,
-                max(width, 40),
-                initial_indent="     > ",
-                subsequent_indent="       ",
-            )
+            text = f"{printable(place)}: {text}" if place else text
+            lines += textwrap.wrap(text, max(width, 40), initial_indent="     > ", subsequent_indent="       ")
         lines += [*(f"     {line}" for line in reason_lines(hit)), ""] if explain else [""]
     found = counted(len(results.hits), "document") if results.hits else "nothing found"
     how = f"similar to {printable(results.similar_to)}" if results.similar_to else results.mode.value

@@ -224,7 +224,7 @@ class Quotation:
     text: str
     """The document's text from `start` to `stop`."""
     similarity: float
-    """0 to 1: one less the edits by letter, for each letter of the quotation. 1 if only print differs: case, quotation
+    """0 to 1: 1 minus the share of the quotation's letters that were edited. 1 if only print differs: case, quotation
     marks, hyphens, line ends, accents."""
     is_verbatim: bool
     """Whether it stands there letter by letter; only white space may differ."""

@@ -12,12 +12,15 @@ from longsearch.engine.index.backends import Found, QueryWords
 from longsearch.engine.index.lance.address import errors_explained
 from longsearch.engine.index.lance.indexes import ALL_PARTITIONS, has_vector_index
 from longsearch.engine.index.lance.match import Matcher
+from longsearch.engine.index.lance.postings import Held, added
 from longsearch.engine.index.lance.snapshot import Snapshot
-from longsearch.engine.index.lance.words import words_held, words_of
 from longsearch.engine.index.lookup import Lookup, forms_of
+from longsearch.engine.index.segment_words import WordsBySegments
 from longsearch.engine.store import vectors
 from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.segments.candidate_filter import CandidateFilter
+from longsearch.engine.store.segments.term_counts import Postings, n_documents_at
+from longsearch.engine.store.segments.word_parts import Part
 from longsearch.engine.store.vectors import K_MAX
 
 _READ_ALL = 5_000
@@ -101,7 +104,22 @@ class LanceBackend:
 
     def words(self, asked: Lookup, n_documents: int) -> QueryWords:
         """See `IndexBackend`."""
-        return words_of(self._snapshot, self._look_up(), asked, n_documents)
+        by_term, matcher = list(map(forms_of, asked.terms)), self._look_up()
+        matcher.look_up(dict.fromkeys(form for own in by_term for form in own))
+        held = [[matcher.held(form) for form in own] for own in by_term]
+        united = [own[0] if len(own) == 1 else added(own) for own in held]
+        return self._words_held(united, asked.weights, n_documents)
+
+    def _words_held(
+        self, held: Sequence[Held], weights: tuple[float, ...] = (), n_documents: int = 0
+    ) -> WordsBySegments:
+        """The words of all passages, of which `held` says who holds them; they are scored as SQLite's are."""
+        snapshot, postings = self._snapshot, []
+        for one in held:
+            places = np.searchsorted(snapshot.passage_ids, one.ids)
+            postings.append(Postings(places, one.counts, n_documents_at(snapshot.first_of, places)))
+        part = Part(snapshot.passage_ids, snapshot.document_ids, snapshot.first_of, snapshot.lengths, tuple(postings))
+        return WordsBySegments.of([part], weights, n_documents, snapshot.at.n_passages, snapshot.at.n_words)
 
     def matching(self, match: str) -> NDArray[np.int64]:
         """See `IndexBackend`."""
@@ -118,7 +136,7 @@ class LanceBackend:
         phrases = forms_of(match)
         matcher = self._look_up()
         matcher.look_up(phrases)
-        found = words_held(self._snapshot, [matcher.held(phrase) for phrase in phrases])
+        found = self._words_held([matcher.held(phrase) for phrase in phrases])
         return found.best(limit, None if allowed is None else CandidateFilter(holding=allowed))
 
     def words_near(self, typed: str, most: int, least: int) -> dict[str, int]:
