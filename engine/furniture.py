@@ -68,6 +68,7 @@ _SHORTEST_ENTRY, _COUNTED_FROM = 25, 40  # characters
 
 _NUMBER = r"\d{1,4}(?:\s?[-–]\s?\d{1,4})?(?:\s?ff?\.?|n)?"
 _LEADERS = re.compile(r"(?:[.·]\s?){4}\s*[\divxlcIVXLC]{1,6}$|…\s*[\divxlc]{1,6}$")
+_MAY_LEAD = re.compile(r"[.·]\s?[.·]|…")  # fewer lines are contents only with dots that lead to a page
 _PAGE = re.compile(r"(?:^|[\s.,|…·])(\d{1,4})$|[\s.,|…·][ivxlc]{1,7}$")
 _ROMAN = tuple("ivxlc")
 _END = 24  # characters of a line in which its page is looked for
@@ -79,7 +80,7 @@ _DIGIT = re.compile(r"\d")
 _PAST_NUMBER = 6  # characters of a line after which no number of a page begins: "7 ff.;"
 _SEVERAL = re.compile(rf"{_NUMBER}[,;]\s*{_NUMBER}[.;,]?\s*$")
 _ENDS, _PAGES_FOLLOW = tuple(".!?。！？:;,"), (" f", "ff")
-_LONGEST_LINE = 120
+_LEAST_LINES, _LONGEST_LINE = 3, 120
 _HEADS_CONTENTS = re.compile(
     r"\W*(?:table of contents|inhaltsverzeichnis|inhaltsübersicht|table des matières|sommaire|índice(?: general)?|"
     r"sumário|tabla de contenidos?|indice|sommario|inhoudsopgave|innehållsförteckning|indholdsfortegnelse|"
@@ -184,36 +185,42 @@ def _lower_share(block: str) -> float:
 
 def _listed(text: str) -> Iterator[tuple[Span, Furniture]]:
     """Yield tables of contents and indexes."""
+    if text.count("\n") < _LEAST_LINES - 1 and not _MAY_LEAD.search(text):
+        return
     run: list[_Line] = []
-    for line in [*_lines(text), None]:
-        if line is not None and _may_be_listed(line):
+    for line in _lines(text):
+        if line is not None:
             run.append(line)
             continue
         while run and (kind := _kind_of_run(run)) is None:
-            run = run[1:] if len(run) > 1 and _heads(run[1]) else []
+            run = run[1:] if len(run) > 1 and _heads(run[1].text) else []
         if run and kind:
             yield (run[0].start, run[-1].stop), kind
         run = []
 
 
-def _lines(text: str) -> Iterator[_Line]:
+def _lines(text: str) -> Iterator[_Line | None]:
+    """Yield each line that may be one of contents or of an index, and None for one that may not, and at the end."""
     start = 0
     for line in text.split("\n"):
         if line and not line.isspace():
             end = line.rstrip(" \t|")[-_END:]
             number = _PAGE.search(end) if end[-1:].isdecimal() or end.endswith(_ROMAN) else None
-            page = None if number is None else int(number[1] or 0)
-            yield _Line(start, start + len(line), line, page, number is not None and bool(_LEADERS.search(end)))
+            has_leaders = number is not None and bool(_LEADERS.search(end))
+            if has_leaders or _may_be_listed(line, number is not None):
+                page = None if number is None else int(number[1] or 0)
+                yield _Line(start, start + len(line), line, page, has_leaders)
+            else:
+                yield None
         start += len(line) + 1
+    yield None
 
 
-def _may_be_listed(line: _Line) -> bool:
-    """Whether a line may be one of contents or of an index: it is short, and does not end as a sentence does."""
-    if line.has_leaders:
-        return True
-    if len(line.text) > _LONGEST_LINE or _is_row(line.text) or (line.page is None and _has_ended(line.text)):
+def _may_be_listed(line: str, has_page: bool) -> bool:
+    """Whether a line is short and does not end as a sentence does."""
+    if len(line) > _LONGEST_LINE or (not has_page and _has_ended(line)) or _is_row(line):
         return False
-    return not line.text.lstrip().startswith("#") or _heads(line)
+    return not line.lstrip().startswith("#") or _heads(line)
 
 
 def _has_ended(line: str) -> bool:
@@ -222,18 +229,18 @@ def _has_ended(line: str) -> bool:
     return end.endswith(_ENDS) and not end[:-1].endswith(_PAGES_FOLLOW)
 
 
-def _heads(line: _Line) -> bool:
-    return bool(_HEADS_CONTENTS.match(line.text) or _MAY_HEAD_CONTENTS.match(line.text))
+def _heads(line: str) -> bool:
+    return bool(_HEADS_CONTENTS.match(line) or _MAY_HEAD_CONTENTS.match(line))
 
 
 def _kind_of_run(run: Sequence[_Line]) -> Furniture | None:
     """What lines are that follow each other and do not end as sentences do."""
     n = len(run)
-    pages = [line.page for line in run if line.page is not None]
     if 2 * sum(line.has_leaders for line in run) >= n:
         return Furniture.CONTENTS
-    if n < 3:
+    if n < _LEAST_LINES:
         return None
+    pages = [line.page for line in run if line.page is not None]
     if _HEADS_CONTENTS.match(run[0].text):
         return Furniture.CONTENTS
     rising = sum(first <= second for first, second in pairwise(pages)) >= 0.9 * (len(pages) - 1)

@@ -20,6 +20,7 @@ from longsearch.engine.languages.scripts import (
     SIGNS,
     SPACE_IN_RUN,
     SPACED_WORD,
+    UNSPACED_OR_MARKED,
     UNSPACED_RUN,
 )
 from longsearch.engine.languages.signs import MAY_BE_SIGN, SIGN_WORDS, with_signs
@@ -55,7 +56,7 @@ def analysed(text: str, language: str) -> str:
     """Return `text` in the words of the index, for a document of this language ("" or "en": as FTS5 has them)."""
     if MAY_BE_SIGN.search(text):
         text = with_signs(text)
-    if language in PLAIN and not (UNSPACED_RUN.search(text) or MARKED.search(text)):
+    if language in PLAIN and (text.isascii() or not UNSPACED_OR_MARKED.search(text)):
         return text
     if language not in PLAIN:
         text = unicodedata.normalize("NFKC", text)

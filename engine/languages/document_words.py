@@ -7,9 +7,8 @@ from longsearch.engine.languages.analysis import analysed, whole_name
 from longsearch.engine.languages.written_forms import written
 from longsearch.engine.quantities import POINT
 
-_CODE_NAME = re.compile("[A-Za-z0-9]+")
-_WORD_BEGINS = re.compile("[A-Z](?:(?<=[a-z0-9].)|(?<=[A-Z].)[a-z]{2})")
-"""What a name has where a word of it begins: U in `getUser`, Par in `HTMLParser`. `PDFs` is one word."""
+_END_OF_NAME = re.compile("[A-Z](?:(?<=[a-z0-9].)|(?<=[A-Z].)(?=[a-z]{2}))[A-Za-z0-9]*")
+"""A name from its second word on: User in `getUser`, Parser in `HTMLParser`. `PDFs` is one word."""
 _LONGEST_NAME = 64  # characters: a longer run of letters and digits is encoded data
 _PART_OF_NAME = re.compile("[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _LETTERS_OR_DIGITS = re.compile(r"[^\W\d_]+|\d+")
@@ -56,8 +55,12 @@ def _cut(name: str) -> list[str]:
 
 def parts_of_names(text: str) -> list[str]:
     """Return the words in the names of `text`, in small letters, each once and in order; no single letters."""
-    if not _WORD_BEGINS.search(text):
-        return []
-    names = (name for name in _CODE_NAME.findall(text) if len(name) <= _LONGEST_NAME and _WORD_BEGINS.search(name))
+    names = []
+    for end in _END_OF_NAME.finditer(text):
+        start, stop = end.span()
+        while start and text[start - 1].isascii() and text[start - 1].isalnum():
+            start -= 1
+        if stop - start <= _LONGEST_NAME:
+            names.append(text[start:stop])
     parts = (part.lower() for name in names for part in _PART_OF_NAME.findall(name))
     return list(dict.fromkeys(part for part in parts if len(part) > 1))

@@ -44,6 +44,7 @@ SIGNS = "".join(
 )
 """Vowel signs, tones and points of all scripts but Latin, Greek and Cyrillic."""
 UNSPACED_RUN = re.compile(f"[{UNSPACED}]+")
+UNSPACED_OR_MARKED = re.compile(f"[{UNSPACED}{MARKED.pattern[1:-1]}]")
 SPACE_IN_RUN = rf"\s(?<=[{_HAN_KANA}]\s)\s*(?=[{_HAN_KANA}])"
 """White space in Chinese or Japanese, such as a line's end: it parts no words."""
 SPACED_WORD = re.compile(WORD)

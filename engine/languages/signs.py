@@ -33,7 +33,8 @@ MAY_BE_SIGN = re.compile(f"[.+#♯§−-]|{_SMALL_OR_OLD.pattern}")
 
 def with_signs(text: str) -> str:
     """Return the text with its signs as characters of words. A second time changes nothing."""
-    text = _SMALL_OR_OLD.sub(lambda found: unicodedata.normalize("NFKC", found[0]), text)
+    if not text.isascii():
+        text = _SMALL_OR_OLD.sub(lambda found: unicodedata.normalize("NFKC", found[0]), text)
     return _SIGN.sub(_made, text)
 
 

@@ -71,8 +71,10 @@ def written(text: str) -> list[Written]:
             )
             part = _NOT_ASCII.sub(lambda run: "".join(str(int(digit)) for digit in run[0]), part)
         shape = part.translate(_SHAPE)
+        n_digits = shape.count("0")
         for kind in _KINDS:
-            for match in list(kind.pattern.finditer(part)) if kind.needs.search(shape) else ():
+            may_be = n_digits >= kind.n_digits and kind.needs.search(shape)
+            for match in list(kind.pattern.finditer(part)) if may_be else ():
                 if forms := tuple(dict.fromkeys(form.lower() for form in kind.forms(match) if len(form) <= LONGEST)):
                     found.append(Written(start + match.start(), start + match.end(), forms))
                     if kind.is_alone:
@@ -82,15 +84,8 @@ def written(text: str) -> list[Written]:
 
 def _stretches(text: str) -> Iterator[tuple[int, int]]:
     """Yield (start, stop) of the parts of a text that have digits."""
-    start, stop = 0, 0
-    for run in _DIGITS.finditer(text):
-        if run.start() - _REACH > stop:
-            if stop:
-                yield start, stop
-            start = run.start() - _REACH
-        stop = run.end() + _REACH
-    if stop:
-        yield start, min(stop, len(text))
+    for digits in _NEAR_DIGITS.finditer(text):
+        yield max(0, digits.start() - _REACH), min(digits.end() + _REACH, len(text))
 
 
 def _day(year: str, month: str, day: str) -> Iterator[str]:
@@ -206,7 +201,7 @@ _CODES = frozenset(
     """.split()  # noqa: SIM905 (forty lines as a list)
 )
 """The codes of countries that have two digits. Those that begin with 1 or 7 have one, all others three."""
-_DIGITS = re.compile(r"\d+")
+_NEAR_DIGITS = re.compile(rf"\d(?:\D{{0,{2 * _REACH}}}+\d)*+")
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
 BORDER = re.compile(r"(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
 """Where a letter stands beside a digit."""
@@ -229,6 +224,8 @@ class _Kind(NamedTuple):
     """What all spellings of a match share; nothing if it is none."""
     needs: re.Pattern[str]
     """What the shape of a text has in which there is one: most texts are passed over by this, which is quicker."""
+    n_digits: int
+    """How many digits that takes at least: most texts have a page or a year alone."""
     is_alone: bool = True
     """Whether its characters belong to nothing else."""
 
@@ -242,6 +239,7 @@ _KINDS = (
         ),
         lambda found: iter((found["doi"],)),
         re.compile(r"00\.0{4}"),
+        6,
     ),
     _Kind(
         re.compile(
@@ -251,6 +249,7 @@ _KINDS = (
         ),
         _of_arxiv,
         re.compile(r"0{4}\.0{4}"),
+        8,
     ),
     _Kind(
         re.compile(
@@ -260,6 +259,7 @@ _KINDS = (
         ),
         _of_isbn,
         re.compile("0(?:[- ]?0){8}"),
+        9,
     ),
     _Kind(
         re.compile(
@@ -268,6 +268,7 @@ _KINDS = (
         ),
         _of_iban,
         re.compile("AA00"),
+        2,
     ),
     _Kind(
         re.compile(
@@ -275,6 +276,7 @@ _KINDS = (
         ),
         _of_year_first,
         re.compile("0{4}[-.]0"),
+        5,
     ),
     _Kind(
         re.compile(
@@ -283,11 +285,13 @@ _KINDS = (
         ),
         _of_year_last,
         re.compile(r"0[-.]\s?00?[-.]\s?00"),
+        4,
     ),
     _Kind(
         re.compile(r"(?<![\d.,/-])(?P<month>0?[1-9]|1[0-2])/(?P<year>\d{4})(?![\d/-])"),
         _of_numbers,
         re.compile(r"0\.0{4}"),
+        5,
     ),
     _Kind(
         re.compile(
@@ -297,6 +301,7 @@ _KINDS = (
         ),
         _of_named,
         re.compile(r"0{4}(?!0)(?<=[\s\w.'’-]0{4})(?<!0{5})"),
+        4,
     ),
     _Kind(
         re.compile(
@@ -305,37 +310,43 @@ _KINDS = (
         ),
         _of_named,
         re.compile(r"0{4}(?<!0{5})[.,]?[\s.-]"),
+        4,
     ),
     _Kind(
         re.compile(r"(?<!\d)(?P<year>\d{4}) ?[年년](?: ?(?P<month>\d{1,2}) ?[月월](?: ?(?P<day>\d{1,2}) ?[日일])?)?"),
         _of_numbers,
         re.compile("0{4} ?[年년]"),
+        4,
     ),
     _Kind(
         re.compile(rf"(?<!\w)(?<!\w-)\+?\(?\d+(?:(?:{_GAP}|{_DASH}|[./()]){{1,3}}\d+){{1,8}}(?!\w)"),
         _of_groups,
         re.compile(r"0(?:[ .()-]{0,3}0){6}"),
+        7,
         is_alone=False,
     ),
     _Kind(
         re.compile(r"(?:\+|(?<![\w.,])0)\d{7,14}(?!\w)"),
         _of_dialled,
         re.compile("0{7}"),
+        7,
         is_alone=False,
     ),
     _Kind(
         re.compile(rf"(?<!\w)(?:[A-Za-z0-9]{{1,12}}{_DASH}){{1,5}}[A-Za-z0-9]{{1,12}}(?!\w)"),
         _of_parts,
-        re.compile("-(?<=[A-Za-z0]-)[A-Za-z0]"),
+        re.compile("0[A-Za-z0]*-|-[A-Za-z0]*0"),
+        1,
         is_alone=False,
     ),
     _Kind(
         re.compile(rf"(?<!\w){_CAPITALS}(?:(?:{_GAP}|{_DASH}|[./_]){_CAPITALS}){{1,3}}(?!\w)"),
         _of_parts,
-        re.compile("[ .-](?<=[A0].)[A0]"),
+        re.compile("A[A0 .-]*0|0[A0 .-]*A"),
+        1,
         is_alone=False,
     ),
-    _Kind(QUANTITY, words, NEEDS, is_alone=False),
+    _Kind(QUANTITY, words, NEEDS, 1, is_alone=False),
 )
 """In the order in which they are looked for. Each that is alone takes its characters away from what comes after it.
 
