@@ -21,22 +21,20 @@ from textual.theme import Theme
 from textual.types import AnimationLevel
 from textual.widgets import Input
 
-from longsearch.engine.types.results import Folder
 from longsearch.tui import own_themes
 from longsearch.tui.backend.interface import Backend, Question
 from longsearch.tui.backend.latest_only import attempt
 from longsearch.tui.bindings import EVERYWHERE
 from longsearch.tui.graphics.terminal import BLOCKS, Graphics
-from longsearch.tui.palette import palette_commands
 from longsearch.tui.preferences import Preferences, key_name, sound_keys
 from longsearch.tui.screens.main import MainScreen
 from longsearch.tui.text.display import shown
-from longsearch.tui.text.folder_words import folder_lines
 from longsearch.tui.themes import DARK, THEMES
-from longsearch.tui.widgets.page_view import PageView
 
 if TYPE_CHECKING:
     from textual.command import Provider
+
+    from longsearch.engine.types.results import Folder
 
 SHOWN_PROBLEM_S = 20.0
 """How long the app shows a mistake in the config file."""
@@ -109,7 +107,7 @@ class LongsearchApp(App[str]):
         self._graphics, self._typed, self._place = graphics, typed, place
         self._backend = backend
         self.preferences = preferences or Preferences()
-        self._is_closing = False
+        self._is_closing = self._is_painted = False
         self._folders: list[Folder] = []
         self._actions: list[str] = []
         self._next_root: str | None = None
@@ -119,6 +117,8 @@ class LongsearchApp(App[str]):
         self._theme_mistakes = self._register_own_themes()
         wished = self.preferences.theme
         self.theme = wished if wished in self.available_themes else DARK
+        self.stylesheet.set_variables(self.get_css_variables())
+        self._first_theme = self.current_theme
         self.animation_level: AnimationLevel = "none"  # animations send too much over a slow connection
 
     def on_mount(self) -> None:
@@ -150,6 +150,11 @@ class LongsearchApp(App[str]):
             self._say_mistakes(self._register_own_themes())
             self.refresh_css(animate=False)
 
+    def refresh_css(self, animate: bool = True) -> None:
+        """As Textual does. Before the first frame only for another theme: else all rules would be parsed twice."""
+        if self._is_painted or self.current_theme is not self._first_theme:
+            super().refresh_css(animate)
+
     def action_suspend_process(self) -> None:
         """Give the terminal back to the shell, whose `fg` brings the app back; say so where that cannot be."""
         if sys.platform != "win32" and self._driver is not None and self._driver.can_suspend:
@@ -179,8 +184,9 @@ class LongsearchApp(App[str]):
 
     def _load_rest(self) -> None:
         """Load what the first frame does not need: the styles of the other screens and, in a thread, the screens."""
+        self._is_painted = True
         sheets = sorted((Path(__file__).parent / "screens").glob("*.tcss"))
-        self.stylesheet.read_all([sheet for sheet in sheets if sheet.name != "main.tcss"])
+        self.stylesheet.read_all([sheet for sheet in sheets if sheet.name not in ("main.tcss", "panes.tcss")])
         if len(self.screen_stack) > 1:
             self.refresh_css(animate=False)
         self._when_shown()
@@ -192,6 +198,9 @@ class LongsearchApp(App[str]):
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Yield the commands of the command palette: every action of the screen, and the other folders."""
+        from longsearch.tui.palette import palette_commands
+        from longsearch.tui.text.folder_words import folder_lines
+
         yield from palette_commands(self, screen, sound_keys(self.preferences.keys))
         if isinstance(screen, MainScreen) and screen.check_action("text", ()):
             for name in self._actions:
@@ -244,6 +253,8 @@ class LongsearchApp(App[str]):
 
     async def action_quit(self) -> None:
         """Close the backend, so that running calls end, then leave. The second time, leave at once."""
+        from longsearch.tui.widgets.page_view import PageView
+
         if self._is_closing:
             self.exit(self._next_root)
             return

@@ -1,12 +1,27 @@
-"""Shared by commands that have actions, such as `longsearch folders forget`: parsers, `--json`, a question."""
+"""Shared by several commands: parsers of actions, such as `longsearch folders forget`, options, a question."""
 
 import sys
 from argparse import SUPPRESS, ArgumentParser
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.printable import printable
+
+MODEL: dict[str, Any] = {
+    "metavar": "NAME",
+    "help": "read this folder with another model from now on: english, multilingual, a downloaded one or a folder; the"
+    " old index answers until the new one is complete",
+}
+"""What `--model` is, for `add_argument`."""
+THINK: dict[str, Any] = {
+    "type": int,
+    "metavar": "K",
+    "help": "let a generative model, which neither bundled model is, read each query on for K soft tokens (default:"
+    " think in the config file, or as trained)",
+}
+"""What `--think` is: only models with the readout `generative` heed it."""
 
 
 def add_actions(
@@ -29,8 +44,11 @@ def add_json(parser: ArgumentParser, *actions: ArgumentParser) -> None:
 
 def take_over(root: Path) -> None:
     """Offer the index of a folder that is away and whose files are in `root`: nothing would be read again."""
+    from longsearch.app.paths import in_shell, index_paths
+
+    if not index_paths():
+        return  # the module below takes as long to import as all of the app
     from longsearch.app.folders.moving import move, moved_from
-    from longsearch.app.paths import in_shell
 
     for known, _ in moved_from(root):
         told = f"{printable(str(root))} has the files of {printable(known.name)}, which is away"

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from longsearch.app.commands.actions import take_over
+from longsearch.app.commands.actions import MODEL, take_over
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.printable import printable
 from longsearch.engine.widths import WISHES, as_fractions, parse_wish
@@ -33,7 +33,7 @@ def add_options(parser: ArgumentParser) -> None:
         metavar="lance:URI",
         help="keep the index in a store that other machines read: a folder on a shared disk, or an object store",
     )
-    add_model_option(parser)
+    parser.add_argument("--model", **MODEL)
     parser.add_argument(
         "--files",
         metavar="LIST",
@@ -69,16 +69,6 @@ def _add_what_to_read_again(parser: ArgumentParser) -> None:
         action="store_true",
         help="read scanned pages with tesseract (slow), also in files indexed before; set the languages with ocr in the"
         " config file, or LONGSEARCH_OCR=deu+eng",
-    )
-
-
-def add_model_option(parser: ArgumentParser) -> None:
-    """Add `--model`."""
-    parser.add_argument(
-        "--model",
-        metavar="NAME",
-        help="read this folder with another model from now on: english, multilingual, a downloaded one or a folder; the"
-        " old index answers until the new one is complete",
     )
 
 

@@ -7,9 +7,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from longsearch.app.commands.actions import take_over
-from longsearch.app.commands.index import add_model_option
-from longsearch.app.commands.search import add_think_option
+from longsearch.app.commands.actions import MODEL, THINK, take_over
 from longsearch.engine.errors import LongsearchError
 
 if TYPE_CHECKING:
@@ -24,8 +22,8 @@ HELP = "open the app over a folder (the same as `longsearch FOLDER`), or over al
 def add_options(parser: ArgumentParser) -> None:
     """Add the options of `longsearch open`."""
     parser.add_argument("folder", nargs="?", default="", help="the folder to search (default: all indexed folders)")
-    add_model_option(parser)
-    add_think_option(parser)
+    parser.add_argument("--model", **MODEL)
+    parser.add_argument("--think", **THINK)
 
 
 def preferences(is_light: bool = False) -> "Preferences":
@@ -45,6 +43,7 @@ def preferences(is_light: bool = False) -> "Preferences":
 
 def run(options: Namespace) -> int:
     """Open the app; return 0 when the user quits. Indexing goes on in the daemon."""
+    gc.disable()  # until the backend is made: what is imported until then is no garbage, and looking for it takes 9 %
     root = root_to_open(options.folder)
     if options.model and root is None:
         raise LongsearchError("--model is for one folder", "name it: longsearch --model NAME FOLDER")
@@ -127,9 +126,11 @@ def backend_of(root: str, think: int | None) -> "tuple[Backend, threading.Event]
 
     def make() -> "Backend":
         is_shown.wait(LONGEST_FIRST_FRAME_S)
-        from longsearch.app.backend import AppBackend
-
-        gc.freeze()  # what was imported stays: a full collection among it would stop the screen for 39 ms
+        try:
+            from longsearch.app.backend import AppBackend
+        finally:
+            gc.freeze()  # what was imported stays: a full collection among it would stop the screen for 39 ms
+            gc.enable()
         return AppBackend(Path(root) if root else None, think)
 
     return lazy_backend(Path(root) if root else None, make), is_shown

@@ -4,6 +4,7 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
 
 from longsearch.app.commands import records
+from longsearch.app.commands.actions import THINK
 from longsearch.app.commands.results import show
 
 HELP = "search an indexed folder, or all of them"
@@ -53,7 +54,7 @@ def add_options(parser: ArgumentParser) -> None:
         "show only hits that are at least unsure, or likely; by the old names weak and good chance alone decides"
     )
     parser.add_argument("--min", choices=LEVELS, default="unlikely", metavar="LEVEL", help=help_text)
-    add_think_option(parser)
+    parser.add_argument("--think", **THINK)
     add_result_options(parser)
     parser.add_argument(
         "--answers",
@@ -100,17 +101,6 @@ def add_folder_options(parser: ArgumentParser) -> None:
         " indexed folders)",
     )
     parser.add_argument("--everywhere", action="store_true", help="all indexed folders, wherever you are")
-
-
-def add_think_option(parser: ArgumentParser) -> None:
-    """Add the option for models with the readout `generative`."""
-    parser.add_argument(
-        "--think",
-        type=int,
-        metavar="K",
-        help="let a generative model, which neither bundled model is, read each query on for K soft tokens (default:"
-        " think in the config file, or as trained)",
-    )
 
 
 def add_result_options(parser: ArgumentParser, what: str = "documents") -> None:

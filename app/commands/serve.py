@@ -15,11 +15,11 @@ HELP = "open the app in a browser of this machine; a secret address, never the n
 
 def add_options(parser: ArgumentParser) -> None:
     """Add the options of `longsearch serve`."""
-    from longsearch.app.commands.search import add_think_option
+    from longsearch.app.commands.actions import THINK
 
     parser.add_argument("folder", nargs="?", default="", help="the folder to search (default: all indexed folders)")
     parser.add_argument("--port", type=int, default=0, metavar="N", help="the port of 127.0.0.1 (default: a free one)")
-    add_think_option(parser)
+    parser.add_argument("--think", **THINK)
 
 
 def run(options: Namespace) -> int:

@@ -6,16 +6,18 @@ from pathlib import Path
 
 from longsearch.app.paths import data_folder
 from longsearch.engine.errors import install_hint
-from longsearch.engine.inference.opening import has_torch
 
 _DRIVER = Path("/proc/driver/nvidia/version")
 
 
 def advice() -> str:
     """Return what would use this machine's NVIDIA card; "" if there is none, or if torch is installed."""
-    if has_torch() or not (shutil.which("nvidia-smi") or _DRIVER.exists()):
+    if not (shutil.which("nvidia-smi") or _DRIVER.exists()):
         return ""
-    return f"this machine has an NVIDIA card, which longsearch can read with: {install_hint('cuda')}"
+    from longsearch.engine.inference.opening import has_torch
+
+    told = f"this machine has an NVIDIA card, which longsearch can read with: {install_hint('cuda')}"
+    return "" if has_torch() else told
 
 
 def tell_once() -> None:

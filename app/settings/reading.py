@@ -8,7 +8,6 @@ index calls `require_sound` first: with a misspelt `model` it would read every d
 import os
 import re
 import stat
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -137,6 +136,8 @@ class _Written:
 @lru_cache(4)
 def _parsed(path: Path, text: str) -> tuple[Mapping[str, _Written], tuple[Problem, ...]]:
     """Return the allowed values by name of the setting, and what is wrong."""
+    import tomllib  # many people have no such file
+
     try:
         table = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # ValueError: also a number of thousands of digits
@@ -195,6 +196,8 @@ def line_of(text: str, key: str) -> int | None:
 
     tomllib tells no lines, so this looks for the shortest beginning of the file that holds the key.
     """
+    import tomllib
+
     lines = text.split("\n")
     begins = 1
     for n in range(1, len(lines) + 1 if len(lines) <= 1000 else 0):

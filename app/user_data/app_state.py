@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from longsearch.app.settings.reading import current
 from longsearch.app.user_data.user_file import UserFile
 from longsearch.engine.errors import LongsearchError
-from longsearch.engine.types.results import SearchMode
+from longsearch.engine.types.modes import SearchMode
 from longsearch.tui.preferences import AUTO_THEME
 
 _FILE, _KEY = "app.json", "theme"

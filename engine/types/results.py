@@ -10,6 +10,7 @@ from enum import StrEnum
 
 from longsearch.engine.amounts import counted
 from longsearch.engine.types.documents import MetadataValue
+from longsearch.engine.types.modes import SearchMode as SearchMode
 
 # excerpt@1 of 500 questions over 48 encyclopaedia articles at 0 (first passage alone), .5, 1, 2: .738 .780 .770 .768
 ANSWER_WEIGHT_OF_PASSAGE = 0.5
@@ -25,14 +26,6 @@ NOTHING_BELOW, LIKELY_FROM = 0.14, 0.5
 
 LIST_NAMES = {"": "", "references": "list of references", "contents": "contents", "index": "index"}
 """What a passage is, by its `PassageHit.furniture`, as people are told."""
-
-
-class SearchMode(StrEnum):
-    """How a search matches a query."""
-
-    HYBRID = "hybrid"
-    MEANING = "meaning"
-    WORDS = "words"
 
 
 @dataclass(frozen=True, slots=True)

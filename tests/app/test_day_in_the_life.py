@@ -24,7 +24,7 @@ from longsearch.tui.app import LongsearchApp
 from longsearch.tui.backend.backend_calls import BackendCalls
 from longsearch.tui.backend.interface import Backend
 from longsearch.tui.screens.user_data_calls import UserDataCalls
-from longsearch.tui.text.wording import is_complete
+from longsearch.tui.text.progress_words import is_complete
 from longsearch.tui.widgets.page_view import PageView
 from longsearch.tui.widgets.result_pane import ResultPane
 from longsearch.tui.widgets.results import Results

@@ -64,7 +64,7 @@ def test_a_card_that_nobody_uses_is_told_once(
     monkeypatch.setattr(cards.shutil, "which", lambda _: "/usr/bin/nvidia-smi")
     cards.tell_once()
     assert capsys.readouterr().err == ""  # torch is here
-    monkeypatch.setattr(cards, "has_torch", lambda: False)
+    monkeypatch.setattr("longsearch.engine.inference.opening.has_torch", lambda: False)
     for expected in (1, 0):
         cards.tell_once()
         assert capsys.readouterr().err.count("longsearch[cuda]") == expected

@@ -6,18 +6,20 @@ from longsearch.engine.errors import StoreError
 from longsearch.engine.types.progress import FileReport, FileStatus
 from longsearch.engine.types.results import ChanceLevel, DocumentHit, SearchMode, SearchResults
 from longsearch.engine.unread import NONE_READ, unread
-from longsearch.tui.text.wording import (
-    first_folded,
+from longsearch.tui.text.progress_words import (
     has_changed,
-    next_try,
     not_ready,
     note_now,
-    nothing_found,
     progress_line,
     readiness,
     share_embedded,
-    summary,
     trouble,
+)
+from longsearch.tui.text.wording import (
+    first_folded,
+    next_try,
+    nothing_found,
+    summary,
     unlikely_row,
 )
 from longsearch.tui.widgets.result_pane import welcome

@@ -17,7 +17,7 @@ from longsearch.engine.types.progress import IndexProgress
 from longsearch.engine.types.results import Folder, SearchMode, SearchResults
 from longsearch.tui.backend.interface import Backend, Question
 from longsearch.tui.backend.latest_only import LatestOnly, Said, attempt
-from longsearch.tui.text import wording
+from longsearch.tui.text.progress_words import has_changed, n_ready
 
 
 @dataclass
@@ -205,7 +205,7 @@ class BackendCalls(Widget):
 
     def renew(self) -> None:
         """Search once more if the index has changed since the last answer."""
-        if not self._is_awaited and wording.has_changed(self._progress_at_answer, self.progress):
+        if not self._is_awaited and has_changed(self._progress_at_answer, self.progress):
             self.search_now(is_renewal=True)
 
     def _replace(self, request: Request) -> None:
@@ -274,7 +274,7 @@ class BackendCalls(Widget):
         if progress is not None and progress != self.progress:
             self.progress = progress
             self.post_message(ProgressRead(progress))
-            if not self._has_headings and wording.n_ready(progress):
+            if not self._has_headings and n_ready(progress):
                 self._has_headings = True
                 self._read_headings()
         if error and error != self._progress_error:  # report an error once, not every second

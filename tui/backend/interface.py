@@ -3,27 +3,24 @@
 `app` implements it, and the tests fake it. Data and protocols only.
 """
 
-from collections.abc import Sequence
+from __future__ import annotations  # what the first frame does not need is imported for type checkers alone
+
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from longsearch.engine.completions import Completion
-from longsearch.engine.opened import Opened
-from longsearch.engine.page_image import PageImage, PageQuestion
-from longsearch.engine.types.documents import DocumentText
-from longsearch.engine.types.progress import FileReport, IndexProgress, ScannedPages
-from longsearch.engine.types.results import (
-    DocumentHit,
-    Folder,
-    PassageHit,
-    PassageSimilarity,
-    SearchMode,
-    SearchResults,
-)
+from longsearch.engine.types.modes import SearchMode
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
     from longsearch.engine.citing.evidence import PlacedEvidence
+    from longsearch.engine.completions import Completion
+    from longsearch.engine.opened import Opened
+    from longsearch.engine.page_image import PageImage, PageQuestion
+    from longsearch.engine.types.documents import DocumentText
+    from longsearch.engine.types.progress import FileReport, IndexProgress, ScannedPages
+    from longsearch.engine.types.results import DocumentHit, Folder, PassageHit, PassageSimilarity, SearchResults
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +36,7 @@ class Question:
 class BasketView:
     """The basket as the app shows it."""
 
-    passages: "tuple[PlacedEvidence, ...]" = ()
+    passages: tuple[PlacedEvidence, ...] = ()
     undoes: str = ""
     """The change that `undo` would take back, in words; "" if there is none."""
     note: str = ""

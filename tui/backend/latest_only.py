@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.message_pump import MessagePump
 from textual.worker import NoActiveWorker, get_current_worker
 
-from longsearch.tui.text import wording
+from longsearch.tui.text.progress_words import trouble
 
 Parameters = ParamSpec("Parameters")
 Request = TypeVar("Request")
@@ -30,7 +30,7 @@ async def attempt(
     try:
         answered: tuple[Answer | None, str] = await asyncio.to_thread(call, *args, **kwargs), ""
     except Exception as error:
-        answered = None, wording.trouble(error)
+        answered = None, trouble(error)
     if _asker_is_leaving():
         raise asyncio.CancelledError
     return answered

@@ -6,7 +6,9 @@ Longer than 300 lines because the messages of all widgets come together here.
 """
 
 import os
-from typing import ClassVar
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 from textual.app import ComposeResult
@@ -17,23 +19,24 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from longsearch.engine.amounts import counted
-from longsearch.tui.backend import backend_calls as messages
 from longsearch.tui.backend.interface import Backend, InView
 from longsearch.tui.backend.latest_only import Said
 from longsearch.tui.backend.steps import Steps
 from longsearch.tui.bindings import MAIN
 from longsearch.tui.graphics.terminal import BLOCKS, Graphics
 from longsearch.tui.painting import set_class_of
-from longsearch.tui.screens import user_data_calls
-from longsearch.tui.screens.reading_pane import ReadingPane
-from longsearch.tui.text.dates import by_date
 from longsearch.tui.text.display import shown
 from longsearch.tui.widgets.key_line import KeyLine
 from longsearch.tui.widgets.query_bar import QueryBar
 from longsearch.tui.widgets.result_pane import ResultPane
-from longsearch.tui.widgets.results import Results
-from longsearch.tui.widgets.starters import Starters
 from longsearch.tui.widgets.status_line import StatusLine
+
+if TYPE_CHECKING:
+    from longsearch.tui.backend import backend_calls as messages
+    from longsearch.tui.screens import user_data_calls
+    from longsearch.tui.screens.reading_pane import ReadingPane
+    from longsearch.tui.widgets.results import Results
+    from longsearch.tui.widgets.starters import Starters
 
 _SHARES, _WIDE_SHARE, _MOST_SHIFT = 20, 9, 6
 """Parts of the room for both panes, of the width for the results at first, and that can be moved."""
@@ -54,15 +57,12 @@ class MainScreen(Screen[None]):
         super().__init__()
         self.add_class("-empty", update=False)
         root = os.fspath(backend.root or "")
-        self._backend = backend
+        self._backend, self._graphics = backend, graphics
         self._bar = QueryBar(place or root, backend.complete)
         self._result_pane = ResultPane(backend)
-        self._text_pane = ReadingPane(backend, graphics)
         self._panes = Container(self._result_pane, id="panes")
         self._status = StatusLine()
         self._status.show_progress(None)
-        self._calls = self._result_pane.calls
-        self._user_data = user_data_calls.UserDataCalls(backend, self.in_view)
         self._left: InView | None = None
         """The view in which the app was last left, as long as its question is asked."""
         self._shift = 0
@@ -71,6 +71,26 @@ class MainScreen(Screen[None]):
         """The questions that were sent."""
         self._enter_waits = False  # True if Enter was pressed before there were results to go to
         self._is_whole = False  # until all parts are mounted: what is typed before is asked then
+
+    # What the first frame does not show is imported after it
+
+    @cached_property
+    def _text_pane(self) -> "ReadingPane":
+        """The text in view."""
+        from longsearch.tui.screens.reading_pane import ReadingPane
+
+        return ReadingPane(self._backend, self._graphics)
+
+    @cached_property
+    def _user_data(self) -> "user_data_calls.UserDataCalls":
+        """Asks for what the person keeps."""
+        from longsearch.tui.screens.user_data_calls import UserDataCalls
+
+        return UserDataCalls(self._backend, self.in_view)
+
+    @cached_property
+    def _calls(self) -> "messages.BackendCalls":
+        return self._result_pane.calls
 
     def compose(self) -> ComposeResult:
         yield from (self._bar, self._panes, self._status, KeyLine(without=("folders",) if self._backend.root else ()))
@@ -84,6 +104,7 @@ class MainScreen(Screen[None]):
         """Mount what the first frame does not show, and begin to ask the backend."""
         if not self.is_attached:
             return  # the app is being left
+        self.app.stylesheet.read(Path(__file__).with_name("panes.tcss"))
         panes = self._panes.mount(self._text_pane), *self._result_pane.begin()
         for mounted in (*panes, self.mount(self._user_data)):  # all at once: the app may be left meanwhile
             await mounted
@@ -97,7 +118,6 @@ class MainScreen(Screen[None]):
 
     def on_query_bar_changed(self, event: QueryBar.Changed) -> None:
         """Search while the person types."""
-        self._text_pane.question = event.question
         if self._is_whole:
             self._search()
 
@@ -117,7 +137,7 @@ class MainScreen(Screen[None]):
             self._enter_waits = bool(self._bar.question.query)
 
     def _search(self) -> None:
-        question = self._text_pane.question
+        question = self._text_pane.question = self._bar.question
         if self._left and self._left.question != question:
             self._left = None
         self._enter_waits = False
@@ -145,7 +165,7 @@ class MainScreen(Screen[None]):
 
     # The selected document
 
-    def on_results_selected(self, event: Results.Selected) -> None:
+    def on_results_selected(self, event: "Results.Selected") -> None:
         """Show the document under the cursor."""
         results = self._result_pane.results
         if event.hit is not self._result_pane.list.selected or results is None:
@@ -159,7 +179,7 @@ class MainScreen(Screen[None]):
         if not had_hit:
             self.refresh_bindings()
 
-    def on_results_marked(self, event: Results.Marked) -> None:
+    def on_results_marked(self, event: "Results.Marked") -> None:
         """Let the keys take all hits that are marked."""
         self._text_pane.marked = event.hits
         self._status.say(f"{counted(len(event.hits), 'document')} marked; Esc unmarks" if event.hits else "")
@@ -174,22 +194,28 @@ class MainScreen(Screen[None]):
         self._user_data.note_question()
 
     @property
-    def _chosen_text(self) -> ReadingPane:
+    def _chosen_text(self) -> "ReadingPane":
         """The text; its document counts as chosen from now on."""
         self._result_pane.list.choose()
         return self._text_pane
 
     def in_view(self) -> InView:
         """Return what is in view."""
-        return InView(self._bar.question, self._text_pane.hit.path if self._text_pane.hit else "")
+        hit = self._text_pane.hit if self._is_whole else None
+        return InView(self._bar.question, hit.path if hit else "")
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """Mark the pane that has the focus. On a small screen the text takes all the room while it is read."""
-        is_reading = event.widget in (self._text_pane.reader.pane, self._text_pane.prompt)
+        if not self._is_whole:
+            return  # the query line has it, and is marked
+        is_reading = self._is_of_text(event.widget)
         self._mark(is_reading, "-reading")
         self._text_pane.mark(is_reading)
         self._result_pane.mark(event.widget is self._result_pane.list)
         self._bar.mark(self._bar.has_focus_within)
+
+    def _is_of_text(self, widget: Widget | None) -> bool:
+        return self._is_whole and widget in (self._text_pane.reader.pane, self._text_pane.prompt)
 
     def _mark(self, is_so: bool, name: str) -> None:
         """Set a class that decides which panes are displayed."""
@@ -201,54 +227,56 @@ class MainScreen(Screen[None]):
 
     def on_screen_resume(self) -> None:
         """This screen is on top again."""
-        self._text_pane.reader.cover(False)
+        if self._is_whole:
+            self._text_pane.reader.cover(False)
 
     # Progress and notices
 
-    def on_started(self, event: messages.Started) -> None:
+    def on_started(self, event: "messages.Started") -> None:
         """Show why indexing does not run, if it does not."""
         self._status.offline = shown(event.note)
 
-    def on_progress_read(self, event: messages.ProgressRead) -> None:
+    def on_progress_read(self, event: "messages.ProgressRead") -> None:
         """Show the progress of the index."""
         self._status.show_progress(event.progress)
 
     def on_said(self, event: Said) -> None:
         self._status.say(event.notice, event.error)
 
-    def on_folders_read(self, event: messages.FoldersRead) -> None:
+    def on_folders_read(self, event: "messages.FoldersRead") -> None:
         """Name the folders on the frame of the query."""
         self._bar.show_folders(event.folders)
 
-    def on_history_read(self, event: user_data_calls.HistoryRead) -> None:
+    def on_history_read(self, event: "user_data_calls.HistoryRead") -> None:
         """Let the arrows step through the earlier queries, and offer the last ones."""
         self._bar.renew_history(event.queries)
         self._result_pane.offer(event.queries, event.saved)
 
-    def on_left_in_view(self, event: user_data_calls.LeftInView) -> None:
+    def on_left_in_view(self, event: "user_data_calls.LeftInView") -> None:
         """Bring back what was in view when the app was last left, unless a query was typed meanwhile."""
         if event.in_view.question.query and not self._bar.question.query:
             self._left = event.in_view
             self._bar.put(event.in_view.question, is_sent=False)
 
-    def on_asked_again(self, event: user_data_calls.AskedAgain | Starters.Chosen) -> None:
+    def on_asked_again(self, event: "user_data_calls.AskedAgain | Starters.Chosen") -> None:
         """Ask an earlier question, or what was offered."""
         self._bar.put(event.question)
 
     on_starters_chosen = on_asked_again
 
-    def on_news_counted(self, event: user_data_calls.NewsCounted) -> None:
+    def on_news_counted(self, event: "user_data_calls.NewsCounted") -> None:
         """Show the news of the saved searches."""
         self._status.news = event.text
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Offer the keys that need a document only if there is one."""
         if action in ("query", "slash"):  # "/" is not in the footer while it is text, and finds in the text
-            in_text = (self._text_pane.reader.pane, self._text_pane.prompt) if action == "slash" else ()
-            return not self._bar.has_focus_within and self.focused not in in_text
+            is_elsewhere = action == "query" or not self._is_of_text(self.focused)
+            return is_elsewhere and not self._bar.has_focus_within
+        has_hit = self._is_whole and self._text_pane.hit is not None
         if action in ("narrow", "dates"):  # similar documents have no query that more could be said to
-            return self._text_pane.hit is not None and self._calls.similar_to is None
-        return self._text_pane.hit is not None if action in ("text", "similar") else True
+            return has_hit and self._calls.similar_to is None
+        return has_hit if action in ("text", "similar") else True
 
     # The panes
 
@@ -282,7 +310,7 @@ class MainScreen(Screen[None]):
         self._shift = min(max(self._shift + step, -_MOST_SHIFT), _MOST_SHIFT)
         self._divide()
 
-    def on_text_pane_dragged(self, event: ReadingPane.Dragged) -> None:
+    def on_text_pane_dragged(self, event: "ReadingPane.Dragged") -> None:
         """Follow the line between the panes."""
         share = round(event.x * _SHARES / max(self.size.width, 1)) - _WIDE_SHARE
         if share != self._shift:
@@ -336,6 +364,7 @@ class MainScreen(Screen[None]):
     def action_dates(self) -> None:
         """Show how many results there are of each year; narrow to the chosen one."""
         from longsearch.tui.screens.picker import dates_picker
+        from longsearch.tui.text.dates import by_date
 
         if counts := by_date(self._result_pane.list.hits):
             self.app.push_screen(

@@ -2,10 +2,13 @@
 
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from longsearch.engine.amounts import counted
-from longsearch.engine.types.results import Folder
 from longsearch.tui.text.display import below_home, shown
+
+if TYPE_CHECKING:
+    from longsearch.engine.types.results import Folder
 
 _FIELD = re.compile(r'(?<!\S)-?folder:(?:"[^"]*"?|\S*)\s*')
 
@@ -23,13 +26,13 @@ def with_folder(query: str, name: str | None) -> str:
     return f"{rest} {folder_field(name)}".strip() + " "
 
 
-def place_line(folders: Sequence[Folder]) -> str:
+def place_line(folders: "Sequence[Folder]") -> str:
     """Return the names of the folders for the frame of the query; one that is away says so."""
     names = [shown(folder.name) + _mark(folder) for folder in folders]
     return f"all folders: {', '.join(names)}" if names else "all folders"
 
 
-def folder_lines(folders: Sequence[Folder]) -> list[tuple[str, str]]:
+def folder_lines(folders: "Sequence[Folder]") -> list[tuple[str, str]]:
     """Return for each folder its name, and in words how much it holds, where it is, and what is wrong with it."""
     return [
         (
@@ -50,7 +53,7 @@ def folder_lines(folders: Sequence[Folder]) -> list[tuple[str, str]]:
     ]
 
 
-def _mark(folder: Folder) -> str:
+def _mark(folder: "Folder") -> str:
     if folder.problem:
         return " (unreadable)"
     return " (away)" if folder.away else ""

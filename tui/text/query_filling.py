@@ -2,11 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from longsearch.engine.completions import Completion, CompletionChoice
 from longsearch.tui.text.display import clip, shown
+
+if TYPE_CHECKING:
+    from longsearch.engine.completions import Completion, CompletionChoice
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,12 +18,12 @@ class Cycle:
 
     before: str
     """The query up to the place where each choice begins."""
-    choices: tuple[CompletionChoice, ...] = ()
+    choices: "tuple[CompletionChoice, ...]" = ()
     place: int = -1
     """Index of the choice in place; -1: none yet."""
 
     @classmethod
-    def of(cls, typed: str, completion: Completion) -> "Cycle":
+    def of(cls, typed: str, completion: "Completion") -> "Cycle":
         """The choices for `typed`, the query up to the cursor."""
         return cls(typed[: completion.start], completion.choices)
 

@@ -10,7 +10,7 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
 
-from longsearch.engine.types.results import SearchMode
+from longsearch.engine.types.modes import SearchMode
 from longsearch.tui.text import styles
 
 MODES = tuple(SearchMode)

@@ -5,6 +5,7 @@ Knows nothing of searches: it reports that the question has changed, or that Ent
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from textual import events, work
 from textual.app import ComposeResult
@@ -13,8 +14,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from longsearch.engine.completions import Completion
-from longsearch.engine.types.results import Folder, SearchMode
+from longsearch.engine.types.modes import SearchMode
 from longsearch.tui.backend.interface import Question
 from longsearch.tui.backend.latest_only import LatestOnly, attempt
 from longsearch.tui.painting import set_class_of
@@ -22,6 +22,10 @@ from longsearch.tui.text.display import below_home, clip, one_line, shorten_midd
 from longsearch.tui.text.folder_words import place_line, with_folder
 from longsearch.tui.text.query_filling import Cycle, HistorySteps
 from longsearch.tui.widgets.mode_tabs import MODES, ModeTabs
+
+if TYPE_CHECKING:
+    from longsearch.engine.completions import Completion
+    from longsearch.engine.types.results import Folder
 
 _WIDE_ENOUGH = 60
 """Cells; with less, only the chosen mode stands beside the query."""
@@ -67,7 +71,7 @@ class QueryBar(Horizontal):
     class Sent(Message):
         """Enter was pressed."""
 
-    def __init__(self, root: str, complete: Callable[[str], Completion]) -> None:
+    def __init__(self, root: str, complete: "Callable[[str], Completion]") -> None:
         """`root` is the folder that is searched, or its address; "" for all folders.
 
         `complete` returns the ways to go on with a query. May block: it is called in a thread.
@@ -126,7 +130,7 @@ class QueryBar(Horizontal):
             self._ask(replace(self._question, instruction=instruction))
             self._label()
 
-    def show_folders(self, folders: Sequence[Folder]) -> None:
+    def show_folders(self, folders: "Sequence[Folder]") -> None:
         """Name the folders on the frame."""
         self.folders, self._place = folders, place_line(folders)
         self._label()

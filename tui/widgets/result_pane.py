@@ -3,6 +3,8 @@
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
@@ -11,24 +13,18 @@ from textual.message import Message
 from textual.widget import AwaitMount
 from textual.widgets import Static
 
-from longsearch.engine.types.progress import IndexProgress
-from longsearch.engine.types.results import SearchResults
-from longsearch.tui.backend.backend_calls import (
-    Awaited,
-    BackendCalls,
-    Found,
-    HeadingsRead,
-    ProgressRead,
-    Started,
-)
 from longsearch.tui.backend.interface import Backend, Question, Saved
 from longsearch.tui.painting import show_line
-from longsearch.tui.text import styles, wording
+from longsearch.tui.text import progress_words, styles
 from longsearch.tui.text.display import shown
-from longsearch.tui.text.highlight import NO_WORDS, highlighter
 from longsearch.tui.widgets.header_line import HeaderLine
-from longsearch.tui.widgets.results import Results
-from longsearch.tui.widgets.starters import Starters
+
+if TYPE_CHECKING:
+    from longsearch.engine.types.progress import IndexProgress
+    from longsearch.engine.types.results import SearchResults
+    from longsearch.tui.backend import backend_calls as messages
+    from longsearch.tui.widgets.results import Results
+    from longsearch.tui.widgets.starters import Starters
 
 
 class ResultPane(Vertical):
@@ -42,15 +38,10 @@ class ResultPane(Vertical):
 
     def __init__(self, backend: Backend) -> None:
         super().__init__()
-        self.list = Results(os.fspath(backend.root or ""))
-        """The list of documents. It is mounted by `begin`, as `calls` are."""
-        self.starters = Starters()
-        """What to ask first, below the explanation. It is mounted by `begin`."""
-        self.calls = BackendCalls(backend)
-        """Asks the backend; its answers come here first."""
+        self._backend = backend
         self._header = HeaderLine()
         self._note_line = Static(id="note", markup=False)
-        self._message_text = Static(id="message-text", markup=False)
+        self._message_text = Static(_joined(welcome(None, "")), id="message-text", markup=False)
         self._message = VerticalScroll(self._message_text, id="message", can_focus=False)
         self._waits = False
         self.results: SearchResults | None = None
@@ -59,19 +50,38 @@ class ResultPane(Vertical):
         """Whether the explanation stands in place of the list."""
         self._offline = ""
         """Why indexing does not run, or ""."""
-        self._note_line.display = self.list.display = False
+        self._note_line.display = False
+
+    @cached_property
+    def list(self) -> "Results":
+        """The list of documents. It is made and mounted by `begin`, as `starters` and `calls` are."""
+        from longsearch.tui.widgets.results import Results
+
+        documents = Results(os.fspath(self._backend.root or ""))
+        documents.display = False
+        return documents
+
+    @cached_property
+    def starters(self) -> "Starters":
+        """What to ask first, below the explanation."""
+        from longsearch.tui.widgets.starters import Starters
+
+        return Starters()
+
+    @cached_property
+    def calls(self) -> "messages.BackendCalls":
+        """Asks the backend; its answers come here first."""
+        from longsearch.tui.backend.backend_calls import BackendCalls
+
+        return BackendCalls(self._backend)
 
     def compose(self) -> ComposeResult:
-        yield from (self._header, self._note_line, self._message)
-
-    def on_mount(self) -> None:
-        """Say how to ask."""
-        self._explain(None)
+        yield self._message
 
     def begin(self) -> tuple[AwaitMount, ...]:
         """Begin to ask the backend, and mount what the first frame does not show."""
-        mounted = self.mount(self.list, before=self._message), self._message.mount(self.starters)
-        return *mounted, self.mount(self.calls)
+        above = self.mount(self._header, self._note_line, self.list, before=self._message)
+        return above, self._message.mount(self.starters), self.mount(self.calls)
 
     def search(self, question: Question, wanted_path: str = "") -> None:
         """Search; the person chooses among the results anew. `wanted_path`: the file to choose if it is found."""
@@ -85,19 +95,22 @@ class ResultPane(Vertical):
         self.list.begin()
         self.calls.similar(document_id, start)
 
-    def on_found(self, event: Found) -> None:
+    def on_found(self, event: "messages.Found") -> None:
         """Show an answer."""
+        from longsearch.tui.text.highlight import highlighter
+        from longsearch.tui.text.wording import summary
+
         event.stop()
         results = event.results
         if not results.hits:
             self._explain(results)
             return
         self.results, self._is_explained = results, False
-        self._fill(wording.summary(results), self._note, is_list=True)
+        self._fill(summary(results), self._note, is_list=True)
         self.list.show(results.hits, highlighter(results.lit, results.languages))
         self.post_message(self.Answered(has_hits=True))
 
-    def on_awaited(self, event: Awaited) -> None:
+    def on_awaited(self, event: "messages.Awaited") -> None:
         """Show quietly that a better answer may follow."""
         event.stop()
         self._header.right = "searching by meaning…" if event.is_awaited else ""
@@ -105,12 +118,12 @@ class ResultPane(Vertical):
             self._waits = event.is_awaited
             self._say_why()  # nothing by words means little while the search by meaning goes on
 
-    def on_started(self, event: Started) -> None:
+    def on_started(self, event: "messages.Started") -> None:
         """Say why indexing does not run, if it does not."""
         self._offline = shown(event.note)
         self._renew_explanation()
 
-    def on_headings_read(self, event: HeadingsRead) -> None:
+    def on_headings_read(self, event: "messages.HeadingsRead") -> None:
         """Offer headings of the documents."""
         event.stop()
         self.starters.headings = event.headings
@@ -130,7 +143,7 @@ class ResultPane(Vertical):
         """Whether the person can see what to ask first."""
         return self.starters.display and self._message.display
 
-    def on_progress_read(self, event: ProgressRead) -> None:
+    def on_progress_read(self, event: "messages.ProgressRead") -> None:
         """Say how far the index is; repeat a search that found nothing."""
         self._offline = shown(event.progress.problem)
         self._renew_explanation()
@@ -138,7 +151,7 @@ class ResultPane(Vertical):
     @property
     def _note(self) -> str:
         """What is to be said about the answer."""
-        return shown(wording.note_now(self.results.note, self.calls.progress)) if self.results else ""
+        return shown(progress_words.note_now(self.results.note, self.calls.progress)) if self.results else ""
 
     def _renew_explanation(self) -> None:
         if self.results:
@@ -148,11 +161,14 @@ class ResultPane(Vertical):
         elif not self.results.hits:
             self.calls.renew()
 
-    def _explain(self, results: SearchResults | None) -> None:
+    def _explain(self, results: "SearchResults | None") -> None:
         """Say in place of the list why there are no results; None: nothing was asked."""
+        from longsearch.tui.text.highlight import NO_WORDS
+        from longsearch.tui.text.wording import summary
+
         self.results, self._is_explained = results, True
         self.list.show((), NO_WORDS)
-        self._fill(wording.summary(results) if results else "", self._note, is_list=False)
+        self._fill(summary(results) if results else "", self._note, is_list=False)
         self._say_why()
         self.post_message(self.Answered(has_hits=False))
 
@@ -164,11 +180,13 @@ class ResultPane(Vertical):
 
     def _say_why(self) -> None:
         if self._is_explained:
+            from longsearch.tui.text.wording import nothing_found
+
             progress = self.calls.progress
-            nothing = self.results and wording.nothing_found(self.results, progress, self._waits)
+            nothing = self.results and nothing_found(self.results, progress, self._waits)
             self.starters.display = not self.results and bool(self.starters.option_count)
             lines = nothing or welcome(progress, self._offline, self.starters.display)
-            self._message_text.update(Content("\n").join(lines))
+            self._message_text.update(_joined(lines))
 
     def mark(self, is_active: bool) -> None:
         """Light the heading of the pane that has the focus."""
@@ -190,22 +208,26 @@ _HOW = "Type what you mean, or press ↓ for one of these. F1 lists every key."
 _EXAMPLE_WIDTH = max(len(example) for example, _ in EXAMPLES)
 
 
-def welcome(progress: IndexProgress | None, offline: str, has_starters: bool = False) -> list[Content | str]:
+def _joined(lines: Sequence[Content | str]) -> Content:
+    return Content("\n").join(lines)
+
+
+def welcome(progress: "IndexProgress | None", offline: str, has_starters: bool = False) -> list[Content | str]:
     """Return the lines: the status of the index, and how to ask. They are made for 80 columns; longer lines wrap.
 
     `has_starters`: what to ask first stands below them.
     """
     lines: list[Content | str] = []
-    if not wording.is_all_ready(progress):  # else the line above the keys says it
-        lines.append(Content.styled(wording.readiness(progress), "bold"))
-    if missing := wording.not_ready(progress):
+    if not progress_words.is_all_ready(progress):  # else the line above the keys says it
+        lines.append(Content.styled(progress_words.readiness(progress), "bold"))
+    if missing := progress_words.not_ready(progress):
         lines.append(missing)
     if offline:
         lines += [Content.styled(f"! {offline}", styles.WARNING)]
     if progress and progress.advice:
         lines += [*([""] if lines else []), shown(progress.advice)]
     lines += [""] if lines else []
-    if wording.is_empty(progress):
+    if progress_words.is_empty(progress):
         return [*lines, *(Content.styled(line, styles.MUTED) for line in _EMPTY)]
     if has_starters:
         return [*lines, Content.styled(_HOW, styles.MUTED)]

@@ -1,12 +1,16 @@
 """The line above the footer: the progress of the index, or what just happened."""
 
+from typing import TYPE_CHECKING
+
 from textual.content import Content
 from textual.reactive import reactive
 from textual.widget import Widget
 
-from longsearch.engine.types.progress import IndexProgress
-from longsearch.tui.text import styles, wording
+from longsearch.tui.text import progress_words, styles
 from longsearch.tui.text.display import bar, clip, shown
+
+if TYPE_CHECKING:
+    from longsearch.engine.types.progress import IndexProgress
 
 _BAR_WIDTH = 12
 _MIN_WIDTH_WITH_BAR = 60
@@ -47,11 +51,11 @@ class StatusLine(Widget):
         text = clip(self.progress, width - _BAR_WIDTH - 1)
         return Content.assemble((full, styles.ACCENT), (rest, styles.FAINT), " ", (text, styles.MUTED))
 
-    def show_progress(self, progress: IndexProgress | None) -> None:
+    def show_progress(self, progress: "IndexProgress | None") -> None:
         """Show how far the index is; None: it is being opened."""
-        self.progress = wording.progress_line(progress)
+        self.progress = progress_words.progress_line(progress)
         if progress is not None:
-            self.share = wording.share_embedded(progress)
+            self.share = progress_words.share_embedded(progress)
             self.offline = shown(progress.problem)
 
     def say(self, notice: str = "", error: str = "") -> None:
