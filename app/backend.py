@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from longsearch.app.daemon import daemon_control
 from longsearch.app.evidence.saving import quoted
@@ -23,7 +23,7 @@ from longsearch.app.folders.listing import indexed_folders
 from longsearch.app.indexing import scans
 from longsearch.app.models import query_vectors as vectors
 from longsearch.app.models.folder_models import describe_change
-from longsearch.app.paths import index_path
+from longsearch.app.paths import expanded, index_path
 from longsearch.app.search.scope import Scope
 from longsearch.app.search.searching import Question, complete_query, headings_to_ask, search, shipped_reader
 from longsearch.app.search.similar import similar_to_document, similar_to_passage_at
@@ -42,6 +42,9 @@ from longsearch.engine.query_language.prefixes import quote_in
 from longsearch.engine.types.documents import DocumentText
 from longsearch.engine.types.progress import FileReport, IndexProgress, ScannedPages
 from longsearch.engine.types.results import Folder, PassageSimilarity, SearchMode, SearchResults
+
+if TYPE_CHECKING:
+    from longsearch.app.evidence.tables import OpenTable
 
 _NOTHING_YET = IndexProgress(0, 0, 0, 0, 0, 0, 0, "looking through the folder", 0.0)
 REMEMBERED_QUERIES = 256
@@ -169,6 +172,12 @@ class AppBackend:
     def page_image(self, question: PageQuestion) -> PageImage:
         """Return a page as it is printed; a child process draws it."""
         return self._pages.draw(question)
+
+    def table(self, questions: str) -> "OpenTable":
+        """Open the table of the questions in a file."""
+        from longsearch.app.evidence.tables import open_table
+
+        return open_table(expanded(questions).absolute(), self._scope(), self._vector)
 
     def progress(self) -> IndexProgress:
         """Return how far the indexes have come, added up. Every ten seconds, check that the daemon works on them."""

@@ -29,6 +29,7 @@ MAIN: list[BindingType] = [
     _hidden("main.back_step", "N", "text('step', -1)", "Back", "Previous passage, or previous place found"),
     _hidden("main.previous", "p", "text('go_to_passage', -1)", "Prev", "Previous passage in the document"),
     _shown("main.basket", "b", "kept('show_basket')", "Basket", "The passages that you keep; export them"),
+    _hidden("main.table", "T", "kept('show_table')", "Table", "Ask each document each question of a file"),
     _hidden("main.copy_path", "Y", "text('copy_path')", "Copy path", "Copy the path of the file"),
     _shown(
         "main.similar", "m", "similar", "Similar", "Documents similar to this one; in the text, passages like this one"
@@ -149,6 +150,16 @@ BASKET: list[BindingType] = [
     _shown("basket.clear", "C", "clear", "Clear", "Remove all passages"),
     _hidden("basket.next", "j", "cursor(1)", "Next", "Next passage"),
     _hidden("basket.previous", "k", "cursor(-1)", "Previous", "Previous passage"),
+]
+
+TABLE: list[BindingType] = [
+    _shown("table.back", "escape,q,T", "leave", "Back", "Back to the results; what was found is kept"),
+    _shown("table.open", "o", "open", "Open", "Open the file in its viewer, at this page"),
+    _shown("table.correct", "e", "correct", "Correct", "Write the cell by hand; it stays"),
+    _shown("table.copy", "y", "copy", "Copy", "Copy the sentence with its document and page"),
+    _shown("table.stop", "s", "stop", "Stop", "Stop asking; again: go on"),
+    _hidden("table.left", "left,h", "column(-1)", "Left", "The question to the left", priority=True),
+    _hidden("table.right", "right,l", "column(1)", "Right", "The question to the right", priority=True),
 ]
 
 FILES: list[BindingType] = [

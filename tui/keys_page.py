@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from textual.binding import Binding, BindingType
 
-from longsearch.tui.bindings import BASKET, FILES, LIST_MOVES, MAIN, PAGE_MOVES, SIDES, TABLE_MOVES, TEXT_MOVES
+from longsearch.tui.bindings import BASKET, FILES, LIST_MOVES, MAIN, PAGE_MOVES, SIDES, TABLE, TABLE_MOVES, TEXT_MOVES
 from longsearch.tui.preferences import key_name, split_keys
 
 _OTHERS = (
@@ -25,6 +25,7 @@ _PLACES = (
     ("On the page as printed", PAGE_MOVES),
     ("Side by side", SIDES),
     ("In the basket", BASKET),
+    ("In a table", [*TABLE, *TABLE_MOVES]),
     ("In the list of files", [*FILES, *TABLE_MOVES]),
 )
 

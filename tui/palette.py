@@ -18,7 +18,7 @@ from longsearch.tui.text.display import clip, shown
 from longsearch.tui.widgets.key_line import KeyLine
 from longsearch.tui.widgets.query_bar import QueryBar
 
-_ROOMS = frozenset({"main", "results", "files", "basket", "preview", "page"})
+_ROOMS = frozenset({"main", "results", "files", "basket", "table", "preview", "page"})
 _MOVES = frozenset(
     {
         *("back", "query", "cursor_down", "cursor_up", "down", "up", "left", "right", "first", "last", "start", "end"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from longsearch.engine.amounts import counted
 from longsearch.engine.errors import LongsearchError
-from longsearch.engine.printable import condensed, printable
+from longsearch.engine.printable import printable
 
 if TYPE_CHECKING:
     from longsearch.app.evidence.tables import Table
@@ -42,7 +42,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Fill the table. Returns 0, or 1 if every cell is empty. Ctrl+C keeps what was found."""
-    from longsearch.app.evidence.tables import Table, columns_of
+    from longsearch.app.evidence.tables import Table, columns_of, questions_in
     from longsearch.app.folders.choosing import chosen_index
     from longsearch.app.paths import expanded
     from longsearch.app.search.python_door import query_vector
@@ -66,17 +66,6 @@ def run(options: Namespace) -> int:
         expanded(options.values).write_bytes(table.values())
     _report(table, options, n_kept, file)
     return 0 if table.cells else 1
-
-
-def questions_in(file: Path) -> list[str]:
-    """Return the questions of a file, each once. Raises LongsearchError if it holds none."""
-    if not file.is_file():
-        raise LongsearchError(f"{file} is not a file", "name a text file with a question on each line")
-    lines = (condensed(printable(line)) for line in file.read_bytes().decode("utf-8-sig", "replace").splitlines())
-    found = list(dict.fromkeys(line for line in lines if line and not line.startswith("#")))
-    if not found:
-        raise LongsearchError(f"{file} asks nothing", "write a question on each line")
-    return found
 
 
 def _report(table: "Table", options: Namespace, n_kept: int, file: Path | None) -> None:

@@ -8,10 +8,11 @@ import json
 import os
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from threading import Lock
 
 from longsearch.app.evidence.grids import FORMATS
 from longsearch.app.search.query_vectors import VectorSource
@@ -51,6 +52,8 @@ class Table:
         """Reads back what the file holds. Raises LongsearchError if it is no table of this kind."""
         self.questions, self.columns = questions, columns
         self._file, self._kind = file, kind
+        self._lock = Lock()
+        """For the cells, which a person may correct while they are filled."""
         self.cells: dict[tuple[str, str], str] = {}
         self.looked_up: set[tuple[str, str]] = set()
         if file is not None and file.exists():
@@ -101,28 +104,95 @@ class Table:
         """Write the file, whole or not at all, and the list beside it while cells are open."""
         if self._file is None or self._list is None:
             return
-        _replace(self._file, self.text())
-        if self.open_cells():
-            lines = (json.dumps(list(one)) for one in sorted(self.looked_up - self.cells.keys()))
-            _replace(self._list, "\n".join(lines).encode())
-        else:
-            self._list.unlink(missing_ok=True)
+        with self._lock:
+            _replace(self._file, self.text())
+            if self.open_cells():
+                lines = (json.dumps(list(one)) for one in sorted(self.looked_up - self.cells.keys()))
+                _replace(self._list, "\n".join(lines).encode())
+            else:
+                self._list.unlink(missing_ok=True)
 
-    def fill(self, scope: Scope, source: VectorSource, now: Callable[[], float] = time.monotonic) -> Iterator[int]:
+    def put(self, question: str, name: str, text: str) -> None:
+        """Write a cell; it counts as looked up."""
+        with self._lock:
+            self.looked_up.add((question, name))
+            if text:
+                self.cells[question, name] = text
+            else:
+                self.cells.pop((question, name), None)
+
+    def fill(
+        self, scope: Scope, source: VectorSource, now: Callable[[], float] = time.monotonic
+    ) -> Generator[int, None, None]:
         """Fill the open cells, and yield how many are left after each. What was done is saved, however it ends."""
         answer = answering(scope, source)
         left, saved = self.open_cells(), now()
         try:
             for n_done, (question, column) in enumerate(left, start=1):
-                if text := answer(question, column):
-                    self.cells[question, column.name] = text
-                self.looked_up.add((question, column.name))
+                text = answer(question, column)
+                if (question, column.name) not in self.cells:  # a person may have written it meanwhile
+                    self.put(question, column.name, text)
                 if now() - saved > _SAVED_EACH_S:
                     self.save()
                     saved = now()
                 yield len(left) - n_done
         finally:
             self.save()
+
+
+@dataclass(frozen=True, slots=True)
+class OpenTable:
+    """A table with the folders that it asks: `tui.backend.interface.Table`."""
+
+    table: Table
+    scope: Scope
+    source: VectorSource
+    file: str
+
+    @property
+    def questions(self) -> Sequence[str]:
+        """The questions."""
+        return self.table.questions
+
+    @property
+    def documents(self) -> Sequence[str]:
+        """The names of the documents."""
+        return [column.name for column in self.table.columns]
+
+    def cell(self, question: str, document: str) -> str:
+        """Return the text of a cell."""
+        return self.table.cells.get((question, document), "")
+
+    def path_of(self, document: str) -> str:
+        """Return the path of a document."""
+        column = next(one for one in self.table.columns if one.name == document)
+        return os.path.join(column.root, column.path)  # noqa: PTH118 - Path would normalise a hostile name
+
+    def fill(self) -> Generator[int, None, None]:
+        """Fill the empty cells."""
+        return self.table.fill(self.scope, self.source)
+
+    def correct(self, question: str, document: str, text: str) -> None:
+        """Write the text of a cell by hand, and the file."""
+        self.table.put(question, document, condensed(printable(text)))
+        self.table.save()
+
+
+def open_table(questions: Path, scope: Scope, source: VectorSource) -> OpenTable:
+    """Open the table that is kept beside a file of questions. Raises LongsearchError for one that asks nothing."""
+    file = questions.with_name(f"{questions.stem}.table.csv")
+    return OpenTable(Table(questions_in(questions), columns_of(scope), file, "csv"), scope, source, str(file))
+
+
+def questions_in(file: Path) -> list[str]:
+    """Return the questions of a file, each once. Raises LongsearchError if it holds none."""
+    if not file.is_file():
+        raise LongsearchError(f"{file} is not a file", "name a text file with a question on each line")
+    lines = (condensed(printable(line)) for line in file.read_bytes().decode("utf-8-sig", "replace").splitlines())
+    found = list(dict.fromkeys(line for line in lines if line and not line.startswith("#")))
+    if not found:
+        raise LongsearchError(f"{file} asks nothing", "write a question on each line")
+    return found
 
 
 def columns_of(scope: Scope) -> list[Column]:

@@ -2,7 +2,7 @@
 
 import threading
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -121,6 +121,36 @@ def draw_lines(question: PageQuestion, n_pages: int = 40) -> PageImage:
     return PageImage(width, height, b"".join(line if on else blank for on in is_ink), n_pages, highlights)
 
 
+class FakeTable:
+    """Implements `tui.backend.interface.Table`: the valve's cells of two questions and more are filled."""
+
+    questions = ("how often had the valve failed?", "who was told?", "what did the [red]committee[/red] find?")
+    file = "/home/ada/q.table.csv"
+
+    def __init__(self, backend: "FakeBackend", n_documents: int = 3) -> None:
+        self.backend = backend
+        self.documents = [f"reports/unit-{n}\u202e.pdf" for n in range(1, n_documents + 1)]
+        self.cells: dict[tuple[str, str], str] = {}
+
+    def cell(self, question: str, document: str) -> str:
+        return self.cells.get((question, document), "")
+
+    def path_of(self, document: str) -> str:
+        return str(ROOT / document)
+
+    def fill(self) -> Generator[int, None, None]:
+        asked = [(question, document) for question in self.questions[:2] for document in self.documents]
+        for n_left, (question, document) in reversed(list(enumerate(reversed(asked)))):
+            self.backend._call("fill", question, document)
+            found = f"The valve of {document} had failed {n_left} times \x1b[31mbefore. [p. {n_left + 9}, likely]"
+            self.cells.setdefault((question, document), found if n_left % 2 else "Nobody was told. [unsure]")
+            yield n_left
+
+    def correct(self, question: str, document: str, text: str) -> None:
+        self.backend._call("correct", question, document, text)
+        self.cells[question, document] = text
+
+
 class FakeBackend:
     """Implements `tui.backend.interface.Backend`. Every search finds `hits`, unless `answers` says otherwise."""
 
@@ -132,6 +162,7 @@ class FakeBackend:
         """What the reader makes of the hits of a query; without an entry there is no reader."""
         self.completions: dict[str, tuple[int, tuple[tuple[Any, ...], ...]]] = {}
         self.user_data = FakeUserData()
+        self.evidence_table = FakeTable(self)
         self.heading_list: list[str] = []
         self.action_list: list[str] = []
         self.note = ""
@@ -223,6 +254,10 @@ class FakeBackend:
     def page_image(self, question: PageQuestion) -> PageImage:
         self._call("page_image", str(question.page), question)
         return self.draw(question)
+
+    def table(self, questions: str) -> FakeTable:
+        self._call("table", questions)
+        return self.evidence_table
 
     def progress(self) -> IndexProgress:
         self._call("progress", "")

@@ -34,6 +34,7 @@ PLACES: dict[str, tuple[str, ...]] = {
     "BasketScreen": ("enter", "b"),
     "LineDialog": ("enter", "b", "n"),
     "YesNoDialog": ("enter", "b", "C"),
+    "TableScreen": ("enter", "T", "enter"),
     "FilesScreen": ("f3",),
     "LongTable": ("enter", "enter", "t"),
     "FoldersScreen": ("f4",),

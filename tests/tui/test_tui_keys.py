@@ -120,6 +120,7 @@ async def test_the_command_palette_offers_every_action_that_works_now() -> None:
             "History",
             "Saved searches",
             "Basket",
+            "Table",
             "Help",
             "Theme",
             "Quit",

@@ -21,6 +21,11 @@ def test_the_basket(snap_compare: Compare, backend: FakeBackend, size: tuple[int
     compare(snap_compare, backend, size, ask_and_press("b"))
 
 
+@both_sizes
+def test_a_table_of_evidence(snap_compare: Compare, size: tuple[int, int]) -> None:
+    compare(snap_compare, three_reports(), size, ask_and_press("T", "enter", "j", "right"))
+
+
 def test_a_passage_that_is_no_longer_said(snap_compare: Compare, backend: FakeBackend) -> None:
     compare(snap_compare, backend, (80, 24), ask_and_press("b", "j", "j", "j"))
 

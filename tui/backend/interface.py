@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from longsearch.engine.types.modes import SearchMode
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Generator, Sequence
     from pathlib import Path
 
     from longsearch.engine.citing.evidence import PlacedEvidence
@@ -133,6 +133,34 @@ class UserData(Protocol):
         """Return how many new passages answer the saved searches, within milliseconds."""
 
 
+class Table(Protocol):
+    """A table of evidence. Filling and correcting may block and may raise `LongsearchError`."""
+
+    @property
+    def questions(self) -> Sequence[str]:
+        """The questions."""
+
+    @property
+    def documents(self) -> Sequence[str]:
+        """The names of the documents."""
+
+    @property
+    def file(self) -> str:
+        """The file that keeps the table."""
+
+    def cell(self, question: str, document: str) -> str:
+        """Return the text of a cell, which ends with [the page and the level]; "" for an empty one."""
+
+    def path_of(self, document: str) -> str:
+        """Return the path of a document."""
+
+    def fill(self) -> Generator[int, None, None]:
+        """Fill the empty cells, and yield how many are left after each. What was found is kept, however it ends."""
+
+    def correct(self, question: str, document: str, text: str) -> None:
+        """Write the text of a cell by hand; it stays."""
+
+
 class Backend(Protocol):
     """The calls of the terminal app.
 
@@ -186,6 +214,9 @@ class Backend(Protocol):
 
     def page_image(self, question: PageQuestion) -> PageImage:
         """Return a page of a PDF as it is printed, and where its lit texts stand."""
+
+    def table(self, questions: str) -> Table:
+        """Open the table of the questions in a file, a question on each line; it is kept beside that file."""
 
     def progress(self) -> IndexProgress:
         """Return the progress of the index, within milliseconds."""

@@ -240,8 +240,13 @@ def detail_content(placed: PlacedEvidence, width: int) -> Content:
 
 def query_for(evidence: Evidence, names_folder: bool) -> str:
     """Return the query that finds a passage: its first words as a quotation; `names_folder`: in its folder only."""
-    words = " ".join(_MARKS.sub(" ", evidence.quote).split())
+    folder = f' folder:"{evidence.folder}"' if names_folder and evidence.folder else ""
+    return quotation_query(evidence.quote) + folder
+
+
+def quotation_query(quote: str) -> str:
+    """Return the query that finds a quotation, by its first words."""
+    words = " ".join(_MARKS.sub(" ", quote).split())
     if len(words) > _QUOTED_CHARACTERS:
         words = words[:_QUOTED_CHARACTERS].rpartition(" ")[0] or words[:_QUOTED_CHARACTERS]
-    folder = f' folder:"{evidence.folder}"' if names_folder and evidence.folder else ""
-    return f'where: "{words}"{folder}'
+    return f'where: "{words}"'

@@ -93,6 +93,30 @@ class UserDataCalls(Widget):
         else:
             self._ask(Question(query_for(evidence, names_folder=root is None)))
 
+    # A table
+
+    def show_table(self) -> None:
+        """Ask for a file of questions, and show its table. A sentence that is chosen there is looked for here."""
+        from longsearch.tui.screens.dialogs import LineDialog
+
+        about = "A text file with a question on each line. The table is kept beside it, as NAME.table.csv."
+
+        def show(name: str | None) -> None:
+            if name:
+                self._open_table(name)
+
+        dialog = LineDialog("Ask each document the questions in", "~/questions.txt", about, is_selected=True)
+        self.app.push_screen(dialog, show)
+
+    @work(exclusive=True, group="table")
+    async def _open_table(self, name: str) -> None:
+        from longsearch.tui.screens.basket import quotation_query
+        from longsearch.tui.screens.table import TableScreen
+
+        if table := await attempt_or_say(self, self._backend.table, name):
+            screen = TableScreen(self._backend, table)
+            self.app.push_screen(screen, lambda text: self._ask(Question(quotation_query(text))) if text else None)
+
     # Earlier queries
 
     def note_question(self) -> None:
