@@ -66,6 +66,7 @@ class AppBackend:
         self.root = root
         """The one folder to search; None for all."""
         self._think = think
+        self._one: Scope | None = None
         self._closing = threading.Event()
         self.user_data = StoredUserData(root)
         self._pages = PrintedPages()
@@ -242,7 +243,11 @@ class AppBackend:
         self._pages.close()
 
     def _scope(self) -> Scope:
-        return Scope(self.folders()) if self.root is None else Scope.of(self.root)
+        """The folders to search; the one folder keeps the name that it has at the first search."""
+        if self.root is None:
+            return Scope(self.folders())
+        self._one = self._one or Scope.of(self.root)
+        return self._one
 
     def _roots_there(self) -> list[Path]:
         return [Path(folder.root) for folder in self._scope().folders if folder.root and not folder.away]

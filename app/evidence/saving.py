@@ -28,7 +28,7 @@ def save(search: SavedSearch, folders: Sequence[Folder], source: VectorSource) -
     """
     if not search.roots:
         named = folders_named(search.query, ())
-        if not named.admits_all:
+        if named is not None:
             search = replace(search, roots=tuple(folder.root for folder in Scope(folders).admitted(named).folders))
     SavedSearches().save(search, [folder.root for folder in folders])
     with suppress(LongsearchError):  # the daemon, or the next look at the news, makes up for it

@@ -40,9 +40,9 @@ class Scope:
         """One folder, or the folder inside it; None for all that are indexed. As `folders.choosing` returns them."""
         return cls(indexed_folders()) if place is None else cls.of(*place)
 
-    def admitted(self, named: FolderFilter) -> "Scope":
-        """The folders that a query names; all if it names none. Raises QueryError for an unknown name."""
-        if named.admits_all:
+    def admitted(self, named: FolderFilter | None) -> "Scope":
+        """The folders that a query names; all if it names none (None). Raises QueryError for an unknown name."""
+        if named is None:
             return self
         chosen = named.chosen([folder.name for folder in self.folders])
         return replace(self, folders=[folder for folder in self.folders if folder.name in chosen])

@@ -96,11 +96,6 @@ class FolderFilter:
             tuple(name for name, is_excluded in listed if is_excluded),
         )
 
-    @property
-    def admits_all(self) -> bool:
-        """Whether no folder was named."""
-        return not (self.names or self.excluded)
-
     def __str__(self) -> str:
         """The filter as one may type it."""
         return " ".join(

@@ -203,8 +203,8 @@ def written(query: Query) -> str:
     return f"{whole} ." if query.joined and whole.endswith(_QUESTION_MARKS) else whole
 
 
-def folders_named(text: str, also: Sequence[Given] = ()) -> FolderFilter:
-    """The folders that a query names: they must be known before it is parsed, because their documents have the keys."""
+def folders_named(text: str, also: Sequence[Given] = ()) -> FolderFilter | None:
+    """The folders that a query names, or None. Asked before `parse`, which takes the keys that their documents have."""
     found = Filters()
     clean = encodable(text)
     if f"{fields.FOLDER}:" in clean.casefold() and len(clean) <= _OPERATORS_MAX_CHARS:
@@ -212,7 +212,7 @@ def folders_named(text: str, also: Sequence[Given] = ()) -> FolderFilter:
     for name, value in also:
         if fields.name_of(name.removeprefix("-"), ()) == fields.FOLDER:
             _take_given(found, name, value, ())
-    return FolderFilter.of(found.of_folders)
+    return FolderFilter.of(found.of_folders) if found.of_folders else None
 
 
 def _take_given(found: Filters, name: str, value: str, keys: Collection[str]) -> None:

@@ -109,20 +109,12 @@ def targets(folder: Path) -> dict[str, tuple[list[bytes], Target, tuple[type[Bas
     def read_segment(data: bytes) -> None:
         segment.write_bytes(data)
         files.mapped.cache_clear()
-        files._opened(folder / "index", _Listed())
+        files.mapped(segment, token)
 
     def ask(data: bytes) -> None:
         _answer(caller := _Caller(data), lambda method, params: {"method": str(method), "n": len(params)})  # type: ignore[arg-type]
         assert isinstance(json.loads(caller.received), dict)
 
-    class _Listed:
-        kind = "words"
-        segments = (type("One", (), {"token": token})(),)
-
-        def dead(self, one: object) -> object:
-            return np.zeros(0, np.int64)
-
-    files.path_of = lambda *_: segment  # type: ignore[assignment]
     whole = (files._MAGIC + json.dumps(head).encode()).ljust(4096, b"\0") + bytes(104)
     decoded = (ValueError, KeyError, TypeError)
     readers = {name: ([data], partial(read_in_process, folder, name), ()) for name, data in SOUND.items()}
@@ -136,7 +128,7 @@ def targets(folder: Path) -> dict[str, tuple[list[bytes], Target, tuple[type[Bas
         "frames": (FRAMES, protocol.decode, decoded),
         "socket": ([CALL], ask, ()),
         "texts": ([zlib.compress(text)], lambda data: (texts._unpack(data), texts._beginning(data, 90)), (apsw.Error,)),
-        "segments": ([whole], read_segment, ()),
+        "segments": ([whole], read_segment, (OSError, ValueError, KeyError)),  # as `Segments.opened` expects
         "states": (
             [numpy_states.to_bytes(state, ids, borders)],
             lambda data: numpy_states.from_bytes(data, empty, ids, borders),

@@ -135,23 +135,19 @@ class Segments:
         None if there are none, or if one is missing or damaged.
         """
         if kind not in self._opened:
-            self._opened[kind] = _opened(Path(self.db.filename), self.manifest(kind))
+            let_pages_go()
+            index, listed, found = Path(self.db.filename), self.manifest(kind), []
+            try:
+                for one in listed.segments:
+                    found.append((mapped(path_of(index, kind, one.token), one.token), listed.dead(one)))
+            except (OSError, ValueError, KeyError):
+                found = []
+            self._opened[kind] = None if any(arrays.is_damaged for arrays, _ in found) else found or None
         return self._opened[kind]
 
     def leave(self) -> None:
         """Use no segment any more, as if all were missing: one turned out to be damaged."""
         self._opened = dict.fromkeys(Kind)
-
-
-def _opened(index: Path, listed: Manifest) -> list[tuple[Arrays, NDArray[np.int64]]] | None:
-    let_pages_go()
-    try:
-        found = [
-            (mapped(path_of(index, listed.kind, one.token), one.token), listed.dead(one)) for one in listed.segments
-        ]
-    except (OSError, ValueError, KeyError):
-        return None
-    return None if any(arrays.is_damaged for arrays, _ in found) else found or None
 
 
 def let_pages_go(kept_bytes: int = _KEPT_BYTES) -> None:
