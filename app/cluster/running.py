@@ -48,7 +48,7 @@ class Share:
 
 
 def share(resources: Resources, cores: int | None) -> Share:
-    """Give each GPU a worker, or, in a cluster without any, each `cores` cores (None: four, or all of a small machine).
+    """Give each GPU a worker; in a cluster without GPUs, each `cores` cores (None: four, or all of a small machine).
 
     Raises LongsearchError if no machine has as many cores as a worker is to have.
     """

@@ -54,7 +54,7 @@ class Extracted:
     passages: list[Passage] | None
     n_tokens: int
     recognised: tuple[Page, ...] = ()
-    """Pages that were read by OCR since the last answer, with the last file of an answer."""
+    """Pages that OCR has read since the last answer. The last file of an answer brings them."""
 
 
 @dataclass(frozen=True, slots=True)

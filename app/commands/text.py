@@ -132,7 +132,7 @@ def _to_json(found: ReadFile, numbers: list[int]) -> dict[str, Any]:
 
 
 def examine(options: Namespace) -> int:
-    """Print how `longsearch doctor FILE` finds the file read. Returns 0, or 3 if it cannot be read."""
+    """Print what `longsearch doctor FILE` says of how the file is read. Returns 0, or 3 if it cannot be read."""
     from longsearch.app.paths import expanded
 
     file = expanded(options.file).resolve()

@@ -97,7 +97,7 @@ def _with_page_breaks(text: str, start: int, page_starts: Sequence[int]) -> str:
 def placed(span: tuple[int, int], text: str, score: float, outline: Outline, choice: Choice | None) -> PassageHit:
     """The hit of a passage, at the place of its sentence or, without one, of its middle.
 
-    A heading, or the title in a document's first line, is the place of the sentence after it and no part of it.
+    Where a heading or the title stands before the sentence, the hit begins at the sentence.
     """
     start, stop = span
     at = (start + stop) // 2 if choice is None else start + choice.start

@@ -1,9 +1,9 @@
 """Compares vectors by the signs of their coordinates, 64 coordinates at a time. Knows no file and no index.
 
-The fewer signs of a vector differ from the query's, the nearer it is, about. It is nearer to the truth to let the signs
-count that matter: by *weight*, a sign counts 0 to 3 times, the more the larger the query's coordinate is. Of 100,022
-invented vectors, the 6,000 nearest by signs alone hold 96.9 % of the 20 nearest, the 6,000 by weight among the 24,000
-by signs alone 99.4 %. Of 32,852 vectors of real texts, the 600 nearest by signs hold 99.3 %, the 600 by weight 100 %.
+The fewer signs differ between a vector and the query, the nearer the two are, roughly. Weights make this more exact: a
+sign counts 0 to 3 times, the more the larger the query's coordinate is. Of 100,022 invented vectors, the 6,000 nearest
+by signs alone hold 96.9 % of the 20 nearest, the 6,000 by weight among the 24,000 by signs alone 99.4 %. Of 32,852
+vectors of real texts, the 600 nearest by signs hold 99.3 %, the 600 by weight 100 %.
 """
 
 from collections.abc import Sequence

@@ -164,7 +164,7 @@ class Rows:
         self._head = TableHead()
 
     def line_of(self, row: LexborNode) -> str | None:
-        """Return the row as a line, now and then after that of the columns' names; None if it is a part of the page."""
+        """Return the row as a line, at times below the names of the columns; None if it only lays out the page."""
         cells = [cell for cell in row.iter() if cell.tag in ("td", "th")]
         if len(cells) + len(self._spans) < 2 or row.css_first(_LAYOUT) is not None:
             return None
