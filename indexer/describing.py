@@ -16,8 +16,13 @@ from longsearch.indexer.extract.reader import Result
 class Extractor(Protocol):
     """The part of `indexer.extract.pool.ExtractorPool` that the pipeline uses."""
 
-    def extract_all(self, paths: Iterable[Path], head_only: bool = False) -> Generator[tuple[Path, Result]]:
-        """Yield the text of each file (or its head), or the error, in order. May take a few `paths` ahead."""
+    def extract_all(
+        self, paths: Iterable[Path], head_only: bool = False, before_waiting: Callable[[], None] = lambda: None
+    ) -> Generator[tuple[Path, Result]]:
+        """Yield the text of each file (or its head), or the error, in order. May take a few `paths` ahead.
+
+        Calls `before_waiting` when the next result is not there soon.
+        """
 
 
 def describe_old(

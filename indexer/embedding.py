@@ -15,6 +15,7 @@ import numpy as np
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.store import excerpts
 from longsearch.engine.store.records import PendingDocument, SavedState
+from longsearch.engine.store.session import SharedTransaction
 from longsearch.engine.store.store import Store
 from longsearch.engine.types.documents import Passage
 from longsearch.engine.widths import as_fractions
@@ -55,6 +56,7 @@ class Embedder:
         self._on_progress = on_progress
         self._n_together = n_together
         self._listed: deque[PendingDocument] = deque()
+        self._shared = SharedTransaction(store)
 
     def embed_all(self) -> bool:
         """Embed every pending document. Returns False if `should_stop` ended it.
@@ -62,12 +64,13 @@ class Embedder:
         A document is read at one width from its beginning to its end. One that was stopped, or that grew out of another
         one, goes on at the width at which it began.
         """
-        while self._listed or self._list():
-            width = self._listed[0].width or self._width_of_new()
-            reader = self._encoder.at(width)
-            group = self._take_group(reader.batch_below_tokens)
-            if self._should_stop() or not self._embed(group, reader, width):
-                return False
+        with self._shared:
+            while self._listed or self._list():
+                width = self._listed[0].width or self._width_of_new()
+                reader = self._encoder.at(width)
+                group = self._take_group(reader.batch_below_tokens)
+                if self._should_stop() or not self._embed(group, reader, width):
+                    return False
         return True
 
     def _list(self) -> bool:
@@ -119,7 +122,9 @@ class Embedder:
             work = begun[document_id]
             self._on_progress(self._activity(work), work.add(part))
             if part.is_last or time.monotonic() - work.saved_at > SAVE_EVERY_S:
+                self._shared.begin()
                 self._save(work)
+            self._shared.commit_if_due()
             if part.is_last or work.is_gone:
                 del begun[document_id]
                 n_open -= 1

@@ -16,6 +16,7 @@ from typing import Any
 
 from longsearch.engine.errors import BeingWrittenError, ExtractionError, GoneError, ReadingStoppedError, TemporaryError
 from longsearch.engine.store.records import FileStamp, KnownFile, SavedState
+from longsearch.engine.store.session import SharedTransaction
 from longsearch.engine.store.store import Store
 from longsearch.engine.types.documents import Passage
 from longsearch.indexer.describing import Extractor, describe_old
@@ -175,15 +176,18 @@ class Pipeline:
     def _read_files(self, stamps: Sequence[FileStamp], done: Counter[str]) -> None:
         """Read several files at once and store them one by one. A bad file becomes a row with a reason, not a crash."""
         begun: deque[tuple[FileStamp, bytes | None]] = deque()
-        extracted = self._extractor.extract_all(self._to_extract(stamps, begun, done))
-        with closing(extracted) as results, suppress(ReadingStoppedError):
+        shared = SharedTransaction(self._store)
+        extracted = self._extractor.extract_all(self._to_extract(stamps, begun, done), before_waiting=shared.close)
+        with shared, closing(extracted) as results, suppress(ReadingStoppedError):
             for path, result in results:
                 stamp, content_hash = begun.popleft()
+                shared.begin()
                 try:
                     self._store_result(path, stamp, content_hash, result)
                     done["read"] += 1
                 except (OSError, ExtractionError) as error:
                     self._fail(stamp, error, done)
+                shared.commit_if_due()
                 if self._should_stop():  # only after storing: otherwise each stop would lose a minute of reading
                     return
 

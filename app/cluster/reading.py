@@ -1,7 +1,7 @@
 """An extractor whose files are read by the workers of a pool. The results come back in the order of the files."""
 
 from collections import deque
-from collections.abc import Collection, Generator, Iterable, Iterator
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -39,7 +39,9 @@ class RemoteExtractor:
         self._pool, self._encoder, self._source, self._ocr = pool, encoder, source, ocr
         self._files_per_call = 1 if calls_tesseract(ocr) else FILES_PER_CALL
 
-    def extract_all(self, paths: Iterable[Path], head_only: bool = False) -> Generator[tuple[Path, Result]]:
+    def extract_all(
+        self, paths: Iterable[Path], head_only: bool = False, before_waiting: Callable[[], None] = lambda: None
+    ) -> Generator[tuple[Path, Result]]:
         """As `ExtractorPool.extract_all`. A file that loses its worker several times gets an error of its own."""
         rest, order, waiting = iter(paths), deque[_Batch](), deque[_Batch]()
         try:
@@ -57,6 +59,7 @@ class RemoteExtractor:
                 else:
                     if not order:
                         return
+                    before_waiting()
                     self._take(waiting, order)
         finally:
             self._pool.forget_calls()

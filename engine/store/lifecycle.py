@@ -42,6 +42,7 @@ def put_document(
     language = language_of(document.text)
     document_id = documents.insert(db, content_hash, document, passages, partial_reason, hint, language)
     metadata.put(db, document_id, document.metadata)
+    documents.name_after(db, document_id, documents.title_of(file.path))
     documents.set_names(db, document_id, [file.path], metadata.identifiers(db, document_id))
     keywords.add(db, document_id, document.text, passages)
     furniture.put(db, document_id, document.text, passages)

@@ -5,8 +5,9 @@ a time may write; others read it by `engine.index`. Knows no document.
 """
 
 import os
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -31,7 +32,28 @@ from longsearch.engine.types.progress import FileReport, IndexProgress
 
 _LOG_MAX_BYTES = 32 * 2**20  # under a reader the log grew to 462 MB in 10 s
 _EXCERPTS_OF = 2_000  # passages get two bits at once
+_SHARED_S = 0.5  # a kill loses no more, and a search finds a document no later
 _LEAST_PAGES = 8_192  # a smaller index is not written anew for the room
+
+
+class SharedTransaction(ExitStack):
+    """One transaction for the changes of small documents that follow each other: a commit costs as much as a change."""
+
+    def __init__(self, session: "Session") -> None:
+        super().__init__()
+        self._session = session
+        self._until = 0.0
+
+    def begin(self) -> None:
+        """Begin it, unless it has begun. Changes belong to it until it is committed."""
+        if not self._session.is_changing:
+            self._until = time.monotonic() + _SHARED_S
+            self.enter_context(self._session.changing())
+
+    def commit_if_due(self) -> None:
+        """Commit it once it has lasted half a second."""
+        if time.monotonic() > self._until:
+            self.close()
 
 
 class Session:
@@ -97,6 +119,11 @@ class Session:
                 yield self._db
             self._shrink_log()
             self._refresh_segments_if_much_new()
+
+    @property
+    def is_changing(self) -> bool:
+        """Whether a change has begun that is not committed yet."""
+        return self._db.in_transaction
 
     @property
     def root(self) -> Path:

@@ -19,6 +19,7 @@ from longsearch.indexer.extract.reader import ExtractorProcess, Result
 from longsearch.indexer.extract.wire.limits import PAGE_TIMEOUT_S
 
 STOP_CHECK_S = 1.0
+_MOMENT_S = 0.1  # that long a result may take without counting as one to wait for
 _MAX_CHILDREN = 4
 """More children would only wait for the one thread that stores their results."""
 _AHEAD_PER_CHILD = 2
@@ -63,12 +64,14 @@ class ExtractorPool:
         with self._stopped():
             self._executor.shutdown(cancel_futures=True)
 
-    def extract_all(self, paths: Iterable[Path], head_only: bool = False) -> Generator[tuple[Path, Result]]:
+    def extract_all(
+        self, paths: Iterable[Path], head_only: bool = False, before_waiting: Callable[[], None] = lambda: None
+    ) -> Generator[tuple[Path, Result]]:
         """Yield each of `paths`, in order, with its text or with the `ExtractionError` that says why it has none.
 
         At most two files per child are taken from `paths` ahead of the result that is yielded. Closing the iterator
         early ends all reading. `head_only`: only titles and metadata are wanted (see `ExtractorProcess.extract`).
-        Raises ReadingStoppedError, see `__init__`.
+        Calls `before_waiting` when the next result is not there soon. Raises ReadingStoppedError, see `__init__`.
         """
         waiting: deque[tuple[Path, Future[Result]]] = deque()
         rest = iter(paths)
@@ -79,6 +82,8 @@ class ExtractorPool:
                 if not waiting:
                     return
                 path, future = waiting.popleft()
+                if not future.done() and not wait([future], timeout=_MOMENT_S).done:
+                    before_waiting()
                 yield path, self._result(future)
         finally:
             running = [future for _, future in waiting if not future.cancel() and not future.done()]

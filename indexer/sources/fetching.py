@@ -2,7 +2,7 @@
 
 import tempfile
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -23,12 +23,14 @@ class FetchingExtractor:
         """`scratch`: the folder for copies; None: the system's for temporary files."""
         self._store, self._inner, self._scratch = store, inner, scratch
 
-    def extract_all(self, paths: Iterable[Path], head_only: bool = False) -> Generator[tuple[Path, Result]]:
+    def extract_all(
+        self, paths: Iterable[Path], head_only: bool = False, before_waiting: Callable[[], None] = lambda: None
+    ) -> Generator[tuple[Path, Result]]:
         """As `ExtractorPool.extract_all`, with the hash of the bytes in each result. Copies a few files ahead."""
         begun: _Begun = deque()
         with tempfile.TemporaryDirectory(prefix="longsearch-", dir=self._scratch) as folder:
-            copies = self._copies(iter(paths), Path(folder), begun)
-            for local, result in self._inner.extract_all(copies, head_only):
+            copies = self._copies(iter(paths), Path(folder), begun, before_waiting)
+            for local, result in self._inner.extract_all(copies, head_only, before_waiting):
                 local.unlink(missing_ok=True)
                 local.parent.rmdir()
                 yield from _failures(begun)
@@ -37,11 +39,14 @@ class FetchingExtractor:
                 yield path, _with_hash(result, content_hash)
             yield from _failures(begun)
 
-    def _copies(self, paths: Iterator[Path], folder: Path, begun: _Begun) -> Iterator[Path]:
+    def _copies(
+        self, paths: Iterator[Path], folder: Path, begun: _Begun, before_waiting: Callable[[], None]
+    ) -> Iterator[Path]:
         """Yield the copies of the files that can be fetched. A copy keeps its name, which tells its format."""
         for number, path in zip(count(), paths, strict=False):
             local = folder / str(number) / path.name
             local.parent.mkdir()
+            before_waiting()
             try:
                 begun.append((path, self._store.fetch(path, local)))
             except ExtractionError as error:

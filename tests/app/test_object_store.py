@@ -127,9 +127,7 @@ def test_a_renamed_object_is_read_again_and_not_embedded_again(
 def test_a_copy_of_a_known_object_is_linked_even_if_its_text_cannot_be_read_now(
     bucket: Bucket, pools: list[PoolHere], monkeypatch: pytest.MonkeyPatch, place: tuple[str, ...]
 ) -> None:
-    def refuse(
-        self: ExtractorPool, paths: Iterable[Path], head_only: bool = False
-    ) -> Generator[tuple[Path, ExtractionError]]:
+    def refuse(self: ExtractorPool, paths: Iterable[Path], *_: object) -> Generator[tuple[Path, ExtractionError]]:
         yield from ((path, TimedOutError("took too long")) for path in paths)
 
     index(*place)

@@ -46,7 +46,9 @@ class CountingEncoder(FakeEncoder):
 class PlainExtractor:
     """Reads text files in this process: a child has low priority, so the storm would depend on other load."""
 
-    def extract_all(self, paths: Iterable[Path], head_only: bool = False) -> Generator[tuple[Path, Result]]:
+    def extract_all(
+        self, paths: Iterable[Path], head_only: bool = False, before_waiting: Callable[[], None] = lambda: None
+    ) -> Generator[tuple[Path, Result]]:
         for path in paths:
             try:
                 yield path, Extraction(DocumentText(path.read_text(), (), path.name), "", "")

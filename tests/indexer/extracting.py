@@ -1,6 +1,6 @@
 """Helpers for tests that extract text from files."""
 
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from pathlib import Path
 
 from longsearch.engine.errors import ExtractionError
@@ -11,9 +11,12 @@ from longsearch.indexer.extract.wire.protocol import FileText
 class OneChild(ExtractorProcess):
     """An `ExtractorProcess` that can take the place of an `ExtractorPool`: it reads one file after another."""
 
-    def extract_all(self, paths: Iterable[Path], head_only: bool = False) -> Generator[tuple[Path, Result]]:
+    def extract_all(
+        self, paths: Iterable[Path], head_only: bool = False, before_waiting: Callable[[], None] = lambda: None
+    ) -> Generator[tuple[Path, Result]]:
         """Yield each of `paths` with its text or error."""
         for path in paths:
+            before_waiting()
             yield path, result_of(self, path, head_only)
 
 

@@ -138,7 +138,7 @@ def test_a_file_whose_bytes_are_compared_is_not_extracted_again(bench: Bench, mo
     given: list[Path] = []
     extract = bench.extractor.extract_all
     monkeypatch.setattr(
-        bench.extractor, "extract_all", lambda paths: extract(given.append(one) or one for one in paths)
+        bench.extractor, "extract_all", lambda paths, **_: extract(given.append(one) or one for one in paths)
     )
     assert bench.run() == ReadSummary(0, 0, 0, 0, (), finished=True)
     assert given == []

@@ -2,7 +2,7 @@
 
 import shutil
 import time
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -126,7 +126,9 @@ class OneText:
         self.result: Result = error or Extraction(document, partial_reason, "try a repaired copy")
         self.n_read = 0
 
-    def extract_all(self, paths: Iterable[Path], head_only: bool = False) -> Generator[tuple[Path, Result]]:
+    def extract_all(
+        self, paths: Iterable[Path], head_only: bool = False, before_waiting: Callable[[], None] = lambda: None
+    ) -> Generator[tuple[Path, Result]]:
         for path in paths:
             self.n_read += 1
             yield path, self.result

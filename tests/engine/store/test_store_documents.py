@@ -9,7 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from longsearch.engine.errors import StoreError
-from longsearch.engine.store import texts
+from longsearch.engine.index.opening import open_index
+from longsearch.engine.store import documents, manifest, session, texts
+from longsearch.engine.store.manifest import Kind, Listed
+from longsearch.engine.store.session import SharedTransaction
 from longsearch.engine.store.store import Store
 from longsearch.engine.store.texts import PART_CHARS
 from longsearch.engine.types.documents import DocumentText, Heading, Passage
@@ -97,3 +100,42 @@ def test_an_error_in_the_middle_of_adding_a_document_leaves_no_trace(store: Stor
     with pytest.raises(AttributeError):
         store.add_document(record("a.pdf"), content_hash, text, broken)  # type: ignore[arg-type]
     assert store.catalogue() == {}
+
+
+def test_documents_that_share_a_transaction_are_seen_together_or_not_at_all(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 0.0
+    monkeypatch.setattr(session.time, "monotonic", lambda: now)
+
+    def n_seen() -> int:
+        with open_index(store.path) as index:
+            return index.progress().n_files
+
+    with SharedTransaction(store) as shared:
+        for number in range(2):
+            shared.begin()
+            add(store, f"{number}.txt", f"words {number}")
+            shared.commit_if_due()
+        assert n_seen() == 0
+        now = 1.0
+        shared.commit_if_due()
+        assert n_seen() == 2
+        shared.begin()
+        add(store, "2.txt", "words 2")
+        shared.close()
+        assert n_seen() == 3
+    with pytest.raises(KeyError), SharedTransaction(store) as shared:
+        shared.begin()
+        add(store, "3.txt", "words 3")
+        raise KeyError
+    assert n_seen() == 3
+
+
+def test_the_words_of_a_document_without_a_title_are_indexed_once(store: Store) -> None:
+    with store.changing() as db:
+        manifest.list_segments(db, Kind.WORDS, [Listed(1, "token", 1)])
+    document_id = add(store, "a letter.txt", "")
+    with store.reading() as db:
+        assert documents.outline(db, document_id).title == "a letter"
+        assert not len(manifest.read(db, Kind.WORDS).outdated)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -115,3 +116,16 @@ def test_a_child_that_dies_loses_only_its_file(tmp_path: Path, paths: list[Path]
 
 def test_a_pool_has_one_child_per_core_up_to_four() -> None:
     assert 1 <= default_n_children() <= 4
+
+
+def test_the_pool_says_when_the_next_result_has_to_be_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = Event()
+
+    def extract(_: ExtractorPool, path: Path, head_only: bool) -> Result:
+        assert path.name == "quick.md" or told.wait(60)
+        return ExtractionError(path.name)
+
+    monkeypatch.setattr(ExtractorPool, "_extract", extract)
+    with ExtractorPool(2) as both:
+        results = both.extract_all([Path("quick.md"), Path("slow.md")], before_waiting=told.set)
+        assert [str(result) for _, result in results] == ["quick.md", "slow.md"]
