@@ -116,3 +116,12 @@ def test_no_cell_is_a_formula() -> None:
     rows = [["question", "a"], ["q", "=HYPERLINK(1)"]]
     assert b"'=HYPERLINK" in FORMATS["csv"][0](rows)
     assert b"<f>" not in FORMATS["xlsx"][0](rows)
+
+
+@given(st.floats(0, 1), st.floats(0, 1))
+def test_a_cell_is_no_surer_than_its_document_and_less_sure_beside_a_better_one(own: float, other: float) -> None:
+    order = ["", "unsure", "likely"]
+    alone, beside = (order.index(tables.level_of(own, anywhere)) for anywhere in (None, other))
+    assert beside == alone if other <= own else beside <= alone
+    assert order.index(tables.level_of(min(own + 0.1, 1.0), other)) >= beside
+    assert alone == (2 if own > 0.69 else 1 if own > 0.311 else 0) or min(abs(own - 0.69), abs(own - 0.31)) < 1e-2
