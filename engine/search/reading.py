@@ -37,6 +37,8 @@ _LEAST_OF_NAME = 4
 # Fitted on 538 questions in five other languages, and 250 times without the paragraph, by the multilingual model; then
 # raised by .44, so that no language loses more than 4 %.
 _WEIGHT_OF_NEARNESS, _WEIGHT_UNREAD, _AT_ZERO_UNREAD = 2.51, 11.2, -5.12
+_NOUNS_ARE_NAMES = ("de", "lb")
+"""Languages in which every noun has a capital, so that a missing word may be any: they have no names here."""
 # Below which probability "nothing" is told. A question with names is seldom a paraphrase, so it needs more; one of
 # common words needs less where a document stands out. Of 1,020 questions over encyclopaedias, of eight sets and of a
 # forum .9, 2.0 and 1.5 % are lost (with one line at .14 .5, 1.5 and 1.0); of 968 without their answer 41, 49 and 9.0 %
@@ -95,7 +97,7 @@ def read_answers(indexes: Sequence[Index], results: SearchResults, query: str, r
     unknown = [word for word, n in results.n_with.items() if not n and not reader.knows(word)]
     is_nonsense = bool(unknown) and len(unknown) == len(results.n_with)
     read = {
-        id(answer.passage): replace(answer.passage, probability=_probability_unread(answer.passage))
+        id(answer.passage): replace(answer.passage, probability=_probability_unread(answer, names))
         for answer in found
         if answer.hit.language not in _LANGUAGES and _asks_in(query, answer.hit.language)
     }
@@ -136,18 +138,19 @@ def names_in(query: str) -> list[str]:
     return found if 2 * len(found) <= sum(len(word) > 2 for word in query.split()) else []
 
 
-def _n_missed(names: Sequence[str], text: str) -> int:
-    """How many of the names a text lacks; their endings may differ."""
-    words = as_words(text)
+def _n_missed(names: Sequence[str], answer: Answer) -> int:
+    """How many of the names, up to the most that count, a passage and its title lack; their endings may differ."""
+    if not names:
+        return 0
+    words = as_words(f"{answer.hit.title} {answer.passage.text}")
     stems = (as_words(name).rstrip(" ") for name in names)  # a space stands before each
-    return sum(stem[: max(_LEAST_OF_NAME + 1, len(stem) - 2)] not in words for stem in stems)
+    return min(sum(stem[: max(_LEAST_OF_NAME + 1, len(stem) - 2)] not in words for stem in stems), _MOST_MISSED)
 
 
 def _probability(answer: Answer, reading: Reading, names: Sequence[str]) -> float:
     """The probability that a passage answers."""
-    n_missed = _n_missed(names, f"{answer.hit.title} {answer.passage.text}") if names else 0
     meaning = answer.hit.meaning_alone if answer.passage is answer.hit.passages[0] else None
-    return probability(reading.answers - min(n_missed, _MOST_MISSED), answer.passage.score, meaning)
+    return probability(reading.answers - _n_missed(names, answer), answer.passage.score, meaning)
 
 
 def _asks_in(query: str, language: str) -> bool:
@@ -156,8 +159,10 @@ def _asks_in(query: str, language: str) -> bool:
     return language_of_question(SPACED_WORD.findall(query.casefold()), {language}) == language
 
 
-def _probability_unread(passage: PassageHit) -> float:
-    nearness = _WEIGHT_OF_NEARNESS * (passage.answer or 0.0)
+def _probability_unread(answer: Answer, names: Sequence[str]) -> float:
+    """The probability that a passage answers in a language that the reader does not know."""
+    passage, n_missed = answer.passage, 0 if answer.hit.language in _NOUNS_ARE_NAMES else _n_missed(names, answer)
+    nearness = _WEIGHT_OF_NEARNESS * (passage.answer or 0.0) - _SCALE * n_missed
     return _sigmoid(nearness + _WEIGHT_UNREAD * passage.score + _AT_ZERO_UNREAD)
 
 

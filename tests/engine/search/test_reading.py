@@ -89,6 +89,22 @@ def test_a_name_that_the_passage_lacks_makes_an_answer_less_likely(store: Store)
 
 
 @pytest.mark.parametrize(
+    ("language", "query"), [("fr", "Quand est-ce que Marie est née ?"), ("de", "Wann ist die Marie geboren?")]
+)
+def test_a_missing_name_counts_in_other_languages_too_but_not_where_each_noun_has_a_capital(
+    store: Store, language: str, query: str
+) -> None:
+    add(store, "bees.md", [BEES])
+    hit = replace(read(store, 9.0).hits[0], language=language)
+    likely = []
+    for title in ("", "Marie"):
+        found = replace(read(store, 9.0), hits=(replace(hit, title=title),))
+        with open_index(store.path) as index:
+            likely.append(read_answers([index], found, query, FakeReader(9.0)).hits[0].passages[0].probability or 0)
+    assert (likely[0] < likely[1]) is (language == "fr")
+
+
+@pytest.mark.parametrize(
     ("query", "names"),
     [
         ("Where was Jean de Rély born?", ["Jean", "Rély"]),
