@@ -173,7 +173,7 @@ def _passage(passage: PassageHit, reading: Reading, outline: Outline, likely: fl
     if choice is None:
         return passage
     hit = placed((passage.start, passage.stop), passage.text, passage.score, outline, choice)
-    return replace(hit, probability=likely)
+    return replace(hit, probability=likely, is_read=True)
 
 
 def probability(answers: float, passage_score: float, meaning_alone: float | None = None) -> float:

@@ -14,6 +14,10 @@ from longsearch.engine.types.modes import SearchMode as SearchMode
 
 # excerpt@1 of 500 questions over 48 encyclopaedia articles at 0 (first passage alone), .5, 1, 2: .738 .780 .770 .768
 ANSWER_WEIGHT_OF_PASSAGE = 0.5
+# How near a sentence's words are says less where no reader chose it: it counts as a quarter of its distance from what
+# is usual, so as 1 to 2 beside its passage's score. The best sentence of five passages holds the answer for 74 of 100
+# questions in six languages then, not 70, in none of them less often; over English encyclopaedias for 77, not 74.
+_USUAL_NEARNESS, _SHARE_UNREAD = 0.6, 0.25
 _ANSWERING_PASSAGES = 5
 FURNITURE_COSTS = 0.5
 """What a sentence loses that only points elsewhere. A line of contents may repeat the question, an answer seldom does:
@@ -53,7 +57,9 @@ class PassageHit:
     """-1 to 1: how near the words of the excerpt are to those of the query; None if a vector alone chose it."""
 
     probability: float | None = field(default=None, compare=False)
-    """0 to 1: how likely it is that the passage answers; None if the reader did not read it."""
+    """0 to 1: how likely it is that the passage answers; None if nothing could judge it."""
+    is_read: bool = field(default=False, compare=False)
+    """Whether the reader chose its sentence."""
     furniture: str = ""
     """`references`, `contents` or `index` if the passage only points elsewhere; see `engine.furniture`."""
 
@@ -78,7 +84,10 @@ class Answer:
 
         A passage that only points elsewhere costs as much as it does inside a passage.
         """
-        own = (self.passage.answer or 0.0) - FURNITURE_COSTS * bool(self.passage.furniture)
+        own = self.passage.answer or 0.0
+        if not self.passage.is_read:
+            own = _USUAL_NEARNESS + _SHARE_UNREAD * (own - _USUAL_NEARNESS)
+        own -= FURNITURE_COSTS * bool(self.passage.furniture)
         return own + ANSWER_WEIGHT_OF_PASSAGE * self.passage.score
 
 

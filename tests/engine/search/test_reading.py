@@ -12,7 +12,7 @@ from longsearch.engine.search.reading import names_in, probability, read_answers
 from longsearch.engine.store.records import Outline
 from longsearch.engine.store.store import Store
 from longsearch.engine.types.documents import Heading
-from longsearch.engine.types.results import NOTHING_BELOW, ChanceLevel, SearchMode, SearchResults, Verdict
+from longsearch.engine.types.results import NOTHING_BELOW, Answer, ChanceLevel, SearchMode, SearchResults, Verdict
 from tests.engine.fake_reader import FakeReader
 from tests.engine.search.search_helpers import add, search
 
@@ -160,6 +160,15 @@ def test_the_passage_of_the_best_sentence_stands_first(store: Store) -> None:
     better = replace(second, answer=0.2)
     found = replace(found, hits=(replace(hit, passages=(first, better)),))
     assert found.answers_first().hits[0].passages == (better, first)
+
+
+def test_a_sentence_that_no_reader_chose_counts_less_beside_its_passage(store: Store) -> None:
+    add(store, "bees.md", [BEES])
+    (hit,) = read(store, 9.0).hits
+    for is_read in (True, False):
+        near = Answer(hit, replace(hit.passages[0], answer=0.8, score=0.3, is_read=is_read))
+        good = Answer(hit, replace(hit.passages[0], answer=0.6, score=0.45, is_read=is_read))
+        assert (near.score > good.score) is is_read
 
 
 def test_a_passage_in_a_language_that_the_reader_does_not_know_is_judged_by_nearness_and_keeps_its_sentence(
