@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import apsw
 import numpy as np
@@ -23,10 +24,20 @@ from longsearch.engine.store.documents import bindable
 from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.segments.files import Arrays, Segments
 from longsearch.engine.store.segments.filter_cache import FilesVersion, kept
-from longsearch.engine.store.segments.word_parts import n_holding
+from longsearch.engine.store.segments.word_parts import number_of
 
-Tails = NDArray[np.uint64]
-"""(n,): the last eight bytes of terms, as numbers."""
+
+class Tails(NamedTuple):
+    """The last eight bytes of each term, as numbers, in the order of the last two."""
+
+    letters: NDArray[np.uint64]
+    """(n,)"""
+    numbers: NDArray[np.int64]
+    """(n,): the number of the term of each."""
+    starts: NDArray[np.int64]
+    """(65,537,): where those with each two last bytes begin."""
+
+
 _TAIL_BYTES = 8
 _MARK = MADE.encode()
 _VOCABULARY = "CREATE VIRTUAL TABLE IF NOT EXISTS temp.word_counts USING fts5vocab(main, words, row)"
@@ -97,7 +108,14 @@ def terms_around(segments: Segments, parts: Sequence[str]) -> dict[str, dict[str
     for known, tails in _whole_dictionaries(segments):
         for part in parts:
             own, made = part.encode(), part.encode() + _MARK
-            for number in sorted({*known.beginning_with(own), *_ending_with(own, tails)}):
+            last, ending = (
+                own[-_TAIL_BYTES:],
+                int.from_bytes(own[-2:]),
+            )  # of a longer stem the end alone is compared here
+            alike = slice(*tails.starts[ending : ending + 2].tolist())
+            mask, wanted = np.uint64((1 << 8 * len(last)) - 1), np.uint64(int.from_bytes(last))
+            ending_so = tails.numbers[alike][(tails.letters[alike] & mask) == wanted].tolist()
+            for number in sorted({*known.beginning_with(own), *ending_so}):
                 term = known.term(number)
                 is_longer = term.endswith(_MARK) and len(term) > len(made)
                 if is_longer and (term.startswith(own) or term.endswith(made)):
@@ -111,7 +129,8 @@ def counts_of(segments: Segments, stems: Sequence[str]) -> dict[str, int]:
     opened = segments.opened(Kind.WORDS)
     for arrays, _ in opened or ():
         for stem in stems:
-            found[stem] += n_holding(arrays, (stem + MADE).encode())
+            if (number := number_of(arrays, ((stem + MADE).encode(),))) is not None:
+                found[stem] += int(np.diff(arrays["posting_ends"][number : number + 2])[0])
     if opened is None:
         segments.db.execute(_VOCABULARY)
         sql = "SELECT doc FROM temp.word_counts WHERE term = ?"
@@ -134,13 +153,6 @@ def _whole_dictionaries(segments: Segments) -> Iterator[tuple["_Dictionary", Tai
     if opened is None and keywords.totals(segments.db)[0] <= _MOST_SCANNED:
         known = kept(index, "terms", partial(_of_fts5, segments.db, 1 << 16, 1))
         yield known, kept(index, "tails", known.tails)
-
-
-def _ending_with(part: bytes, tails: Tails) -> list[int]:
-    """The numbers of the terms whose last letters these may be: a stem of more than eight bytes is compared in part."""
-    last = part[-_TAIL_BYTES:]
-    mask = np.uint64((1 << 8 * len(last)) - 1)
-    return np.flatnonzero((tails & mask) == np.uint64(int.from_bytes(last))).tolist()
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +180,11 @@ class _Dictionary:
         padded = np.concatenate((np.zeros(_TAIL_BYTES, np.uint8), self.whole, np.zeros(_TAIL_BYTES, np.uint8)))
         stops = np.maximum(self.ends[1:] - len(_MARK), 0)
         own = np.lib.stride_tricks.sliding_window_view(padded, _TAIL_BYTES)[stops]
-        return own.view(">u8").ravel().astype(np.uint64)
+        letters = own.view(">u8").ravel().astype(np.uint64)
+        endings = letters.astype(np.uint16)
+        numbers = np.argsort(endings, kind="stable")
+        starts = np.append(0, np.cumsum(np.bincount(endings, minlength=1 << 16)))
+        return Tails(letters[numbers], numbers, starts)
 
     def letters(self) -> Letters:
         """The letters of all terms, without the mark of those that were stemmed before FTS5."""

@@ -20,6 +20,7 @@ _AT_ONCE = 16_384  # passages: what is computed of them stays in a core's own ca
 _FEW = 8  # documents are looked up one by one if an eighth as many passages hold the term
 LOW_BITS = 16
 """So many bits of a place stand in the array `places` of a segment."""
+_MANY_TURNS = 16  # are added at once, which takes longer for a few
 COMMON = 64
 """A term that one in so many passages holds has its places as steps, a byte each."""
 _COUNTS_OF_PAIR = np.stack([np.arange(256) & 15, np.arange(256) >> 4], axis=1).astype(np.uint8).view(np.uint16)[:, 0]
@@ -175,36 +176,36 @@ def n_documents_at(first_of: NDArray[np.int64], places: Ints) -> int:
 
 
 def places_at(segment: Arrays, start: int, stop: int) -> NDArray[np.uint32]:
-    """The places of the postings from `start` to `stop`, which are those of whole terms."""
-    if "steps" not in segment.raw:
-        return _wide_places(segment, start, stop)
-    common = segment["common"]
-    first, last = np.searchsorted(common, np.array((start, stop), common.dtype)).tolist()
-    steps, begins = segment["step_starts"][first : last + 1].tolist(), [*common[first:last].tolist(), stop]
-    parts = [_wide_places(segment, start - steps[0], begins[0] - steps[0])]
-    for begin, own, following, next_begin in zip(begins, steps, steps[1:], begins[1:], strict=False):
-        parts.append(_summed_steps(segment, own, following))
-        parts.append(_wide_places(segment, begin - own, next_begin - following))
-    parts = [part for part in parts if len(part)] or parts[:1]
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+    """The places of the postings from `start` to `stop`, which are those of whole terms.
 
-
-def _wide_places(segment: Arrays, start: int, stop: int) -> NDArray[np.uint32]:
-    """Of the postings that are no steps. A segment of an older longsearch has them whole."""
-    found: NDArray[np.uint32] = segment.part("places", start, stop).astype(np.uint32, copy=False)
-    if "turns" in segment.raw and len(turns := segment["turns"]):
-        first, last = np.searchsorted(turns, np.array((start, stop), turns.dtype))
-        above = np.append(np.uint32(0), segment["above"][max(first - 1, 0) : last])[1 if first else 0 :]
-        borders = [0, *(turns[first:last].astype(np.int64) - start).tolist(), stop - start]
-        found += np.repeat(above, np.diff(borders)) << LOW_BITS
-    return found
-
-
-def _summed_steps(segment: Arrays, start: int, stop: int) -> NDArray[np.uint32]:
-    found, leaps = segment.part("steps", start, stop).astype(np.uint32), segment["leaps"]
-    first, last = np.searchsorted(leaps, np.array((start, stop), leaps.dtype))
-    found[leaps[first:last] - start] += segment["leap_highs"][first:last].astype(np.uint32) << 8
-    return np.cumsum(found, out=found)
+    A segment of an older longsearch has them whole, or no steps.
+    """
+    steps, begins, first, last = [0], [stop], start, stop
+    if "steps" in segment.raw:
+        common = segment["common"]
+        own = slice(*common.searchsorted(np.array((start, stop), common.dtype)).tolist())
+        steps, begins = segment["step_starts"][own.start : own.stop + 1].tolist(), [*common[own].tolist(), stop]
+        first, last = start - steps[0], stop - steps[-1]
+    wide: NDArray[np.uint32] = segment.part("places", first, last).astype(np.uint32, copy=False)
+    if "turns" in segment.raw and len(wide):
+        turns, above = segment["turns"], segment["above"]
+        n, end = turns.searchsorted(np.array((first, last), turns.dtype)).tolist()
+        borders = [0, *(turns[n:end].astype(np.int64) - first).tolist(), last - first]
+        uppers = above[n - 1 : end].astype(np.uint32) if n else np.append(np.uint32(0), above[:end])
+        if len(uppers) > _MANY_TURNS:
+            wide += np.repeat(uppers, np.diff(borders)) << LOW_BITS
+        else:
+            for begin, border, upper in zip(borders, borders[1:], uppers.tolist(), strict=False):
+                wide[begin:border] += np.uint32(upper << LOW_BITS)
+    if len(begins) == 1:
+        return wide
+    parts, leaps = [wide[: begins[0] - start]], segment["leaps"]
+    for begin, own_steps, following, next_begin in zip(begins, steps, steps[1:], begins[1:], strict=False):
+        part = segment.part("steps", own_steps, following).astype(np.uint32)
+        far = slice(*leaps.searchsorted(np.array((own_steps, following), leaps.dtype)).tolist())
+        part[leaps[far] - own_steps] += segment["leap_highs"][far].astype(np.uint32) << 8
+        parts += [np.cumsum(part, out=part), wide[begin - own_steps - first : next_begin - following - first]]
+    return np.concatenate(parts) if len(wide) or len(parts) > 3 else parts[1]
 
 
 def counts_at(segment: Arrays, start: int, stop: int) -> Ints:
@@ -213,7 +214,7 @@ def counts_at(segment: Arrays, start: int, stop: int) -> Ints:
         return segment.part("counts", start, stop)
     pairs = _COUNTS_OF_PAIR.take(segment.part("pairs", start // 2, (stop + 1) // 2)).view(np.uint8)
     found, often = pairs[start % 2 : start % 2 + stop - start], segment["often"]
-    first, last = np.searchsorted(often, np.array((start, stop), often.dtype))
+    first, last = often.searchsorted(np.array((start, stop), often.dtype)).tolist()
     if first < last:
         found = found.astype(segment["counts"].dtype)
         found[often[first:last] - start] = segment["counts"][first:last]

@@ -13,10 +13,11 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from longsearch.engine.store import keywords, manifest
+from longsearch.engine.store import documents, keywords, manifest
 from longsearch.engine.store.manifest import Kind, Listed, Manifest
 from longsearch.engine.store.segments.candidate_filter import places_among
 from longsearch.engine.store.segments.files import Arrays, DamagedSegmentError, all_of, mapped, path_of
+from longsearch.engine.store.segments.postings import document_starts
 from longsearch.engine.store.segments.vector_maker import VectorMaker
 from longsearch.engine.store.segments.word_maker import WordMaker
 
@@ -75,7 +76,7 @@ def _refresh(db: apsw.Connection, index: Path, maker: _Maker, is_idle: bool) -> 
     if len(listed.fresh) < (1 if is_idle else max(1, CHECK_EVERY // share)) and not is_worn:
         return None
     segments = list(listed.segments)
-    for ids in np.split(listed.fresh, range(_WRITTEN_AT_ONCE, len(listed.fresh), _WRITTEN_AT_ONCE)):
+    for ids in _cut(db, maker, listed.fresh):
         if len(ids):
             number = segments[-1].number + 1 if segments else 1
             segments.append(Listed(number, maker.write(db, index, ids), len(ids)))
@@ -85,6 +86,19 @@ def _refresh(db: apsw.Connection, index: Path, maker: _Maker, is_idle: bool) -> 
     manifest.list_segments(db, maker.kind, segments)
     manifest.keep_outdated(db, maker.kind, _still_outdated(index, maker, segments, listed))
     return None
+
+
+def _cut(db: apsw.Connection, maker: _Maker, ids: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """Cut these ids (ascending) into those of each new segment.
+
+    The words of a document come into one segment, so that documents can be counted segment by segment.
+    """
+    borders = np.arange(_WRITTEN_AT_ONCE, len(ids), _WRITTEN_AT_ONCE)
+    if maker.kind is Kind.WORDS and len(borders):
+        document_of = documents.documents_of(db, ids.tolist())
+        _, first_of = document_starts(np.array([document_of[id_] for id_ in ids.tolist()], np.int64))
+        borders = np.unique(first_of[np.searchsorted(first_of, borders, "right") - 1])
+    return np.split(ids, borders)
 
 
 def _is_whole(index: Path, listed: Manifest) -> bool:

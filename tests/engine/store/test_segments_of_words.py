@@ -227,6 +227,25 @@ def test_postings_are_read_as_they_were_written(tmp_path_factory: pytest.TempPat
     assert segment["n_documents"].tolist() == list(map(len, held))
 
 
+@pytest.mark.parametrize("is_merged", [True, False])
+def test_a_document_counts_once_where_many_come_at_once_and_where_it_grows(
+    store: Store, monkeypatch: pytest.MonkeyPatch, is_merged: bool
+) -> None:
+    monkeypatch.setattr(upkeep, "_WRITTEN_AT_ONCE", 5)
+    if not is_merged:
+        monkeypatch.setattr(upkeep, "_merge_due", lambda *_, **__: None)
+    with store.changing():
+        for number in range(7):
+            write(store, f"{number}.md", ["apple pear", "apple plum", "apple", "pear"][: 2 + number % 3])
+    store.tidy()
+    check(store)
+    for grown in (["apple"] * 3, ["apple"] * 7, ["apple"] * 12):
+        write(store, "3.md", grown)
+        check(store)
+        store.tidy()
+        check(store)
+
+
 def test_words_of_an_older_index_are_written_in_pages_that_fit_those_of_the_file(tmp_path: Path) -> None:
     def n_split(db: apsw.Connection) -> int:
         sql = "SELECT count(*) FROM dbstat WHERE name = 'words_data' AND pagetype = 'overflow'"
