@@ -29,7 +29,7 @@ from longsearch.tui.graphics.terminal import BLOCKS, Graphics
 from longsearch.tui.preferences import Preferences, key_name, sound_keys
 from longsearch.tui.screens.main import MainScreen
 from longsearch.tui.text.display import shown
-from longsearch.tui.themes import DARK, THEMES
+from longsearch.tui.themes import DARK, LIT, THEMES, in_16_colours
 
 if TYPE_CHECKING:
     from textual.command import Provider
@@ -112,7 +112,7 @@ class LongsearchApp(App[str]):
         self._actions: list[str] = []
         self._next_root: str | None = None
         for theme in THEMES:
-            self.register_theme(theme)
+            self.register_theme(in_16_colours(theme) if self.console.color_system == "standard" else theme)
         self._own_themes: own_themes.Stamps = ()
         self._theme_mistakes = self._register_own_themes()
         wished = self.preferences.theme
@@ -149,6 +149,11 @@ class LongsearchApp(App[str]):
         if now is not None and now != self._own_themes:
             self._say_mistakes(self._register_own_themes())
             self.refresh_css(animate=False)
+
+    def get_css_variables(self) -> dict[str, str]:
+        """Return the colours of the theme, with those that it need not have."""
+        variables = super().get_css_variables()
+        return {LIT: f"{variables['accent']} 28%", **variables}
 
     def refresh_css(self, animate: bool = True) -> None:
         """As Textual does. Before the first frame only for another theme: else all rules would be parsed twice."""

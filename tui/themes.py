@@ -3,6 +3,8 @@
 There is one accent, the amber of a marker pen: it lights the sentence that answers, and what has the focus.
 """
 
+from dataclasses import replace
+
 from textual.theme import Theme
 
 DARK, LIGHT = "longsearch-dark", "longsearch-light"
@@ -76,3 +78,20 @@ THEMES = (
         },
     ),
 )
+
+_ACCENTS = ("border", "text-primary", "text-accent", "footer-key-foreground")
+_TINTS = ("primary-muted", "block-cursor-background", "block-cursor-blurred-background", "input-selection-background")
+LIT = "lit-background"
+"""The variable for the tint of the sentence that answers. A theme need not have it."""
+
+
+def in_16_colours(theme: Theme) -> Theme:
+    """Return one of the two for a terminal with 16 colours, which shows the nearest of its own for each.
+
+    The tint of a theme would be shown as its ground, or too near to the text: here it is blue or bright yellow.
+    """
+    ground, accent, tint = ("#000000", "#ffff55", "#0000aa") if theme.dark else ("#ffffff", "#0000aa", "#ffff55")
+    roles = {**dict.fromkeys(_ACCENTS, accent), **dict.fromkeys((*_TINTS, LIT), tint), "footer-background": ground}
+    variables = {**theme.variables, **roles}
+    changed = replace(theme, primary=accent, accent=accent, variables=variables)
+    return replace(changed, background=ground, surface=ground, panel=ground)

@@ -7,9 +7,12 @@ that is typed is a frame as well. A row that comes again is kept once, so the fi
 
 import argparse
 import asyncio
+import os
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+
+os.environ["TEXTUAL_COLOR_SYSTEM"] = "truecolor"  # whatever terminal this is run in
 
 from textual.pilot import Pilot
 

@@ -5,7 +5,10 @@ FOLDER must be indexed already, and a daemon must be running. Writes OUT/app-80x
 
 import argparse
 import asyncio
+import os
 from pathlib import Path
+
+os.environ["TEXTUAL_COLOR_SYSTEM"] = "truecolor"  # whatever terminal this is run in
 
 from longsearch.app.backend import AppBackend
 from longsearch.app.paths import resolve_root

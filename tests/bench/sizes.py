@@ -1,6 +1,7 @@
 """Draws the main screens at every usual size, in both themes: `python tests/bench/sizes.py OUT`. To be looked at.
 
-CI compares 80x24 and 140x40 (`tests/tui/test_tui_snapshots.py`); this draws all of them, as SVG, in two minutes.
+CI compares all states at 80x24 and 140x40 and the main ones at every size (`tests/tui/test_tui_snapshots.py`); this
+draws all of them, as SVG, in two minutes.
 """
 
 import asyncio
@@ -10,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
+os.environ["TEXTUAL_COLOR_SYSTEM"] = "truecolor"  # whatever terminal this is run in
 
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.themes import THEMES

@@ -23,3 +23,4 @@ def no_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("textual.pilot.wait_for_idle", let_messages_pass)
     for name in ("NO_COLOR", "COLORTERM", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("textual.constants.COLOR_SYSTEM", "truecolor")

@@ -5,17 +5,22 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from rich.color import ColorSystem
 from rich.color_triplet import ColorTriplet
 from rich.segment import Segment
+from rich.style import Style
 from textual.pilot import Pilot
+from textual.widget import Widget
 
 from longsearch.engine.types.results import ChanceLevel
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.themes import THEMES
 from tests.tui.fake_backend import INDEXING, FakeBackend, described_reports, some_files, three_folders, three_reports
-from tests.tui.tui_helpers import WIDE, ask, preview, settle
+from tests.tui.tui_helpers import WIDE, ask, preview, results, settle
 
 ENOUGH = 4.5
+ENOUGH_IN_16 = 3.6
+"""The grey of many terminals has no more on yellow, and 4 on white; that of others has 7."""
 Steps = Callable[[Pilot[Any]], Awaitable[None]]
 both_themes = pytest.mark.parametrize("theme", [theme.name for theme in THEMES])
 
@@ -42,13 +47,18 @@ def texts(pilot: Pilot[Any]) -> Iterator[Segment]:
                 yield from (part for part in strip.crop(area.x, area.right) if any(map(str.isalnum, part.text)))
 
 
-def unreadable(pilot: Pilot[Any]) -> list[str]:
+def colours(style: Style | None, system: ColorSystem) -> tuple[ColorTriplet, ColorTriplet]:
+    """The colours of letters and ground, as a terminal of this kind shows them."""
+    assert style and style.color and style.bgcolor, style
+    return style.color.downgrade(system).get_truecolor(), style.bgcolor.downgrade(system).get_truecolor()
+
+
+def unreadable(pilot: Pilot[Any], system: ColorSystem = ColorSystem.TRUECOLOR, enough: float = ENOUGH) -> list[str]:
     """Return each text whose contrast is too low, with that contrast and its colours."""
     found = []
     for segment in texts(pilot):
-        assert segment.style and segment.style.color and segment.style.bgcolor, segment
-        colour, ground = segment.style.color.get_truecolor(), segment.style.bgcolor.get_truecolor()
-        if (reached := contrast(colour, ground)) < ENOUGH:
+        colour, ground = colours(segment.style, system)
+        if (reached := contrast(colour, ground)) < enough:
             found.append(f"{reached:.2f} {colour.hex} on {ground.hex}: {segment.text.strip()}")
     return found
 
@@ -127,6 +137,41 @@ async def test_every_text_can_be_read(theme: str, state: str) -> None:
         await steps(pilot)
         assert sum(1 for _ in texts(pilot)) > 3
         assert unreadable(pilot) == []
+
+
+@pytest.mark.slow
+@both_themes
+@pytest.mark.parametrize("size", [(40, 12), (60, 20), (80, 24), (140, 40), (200, 50)])
+@pytest.mark.parametrize("state", STATES)
+async def test_every_text_can_be_read_at_every_size(theme: str, state: str, size: tuple[int, int]) -> None:
+    make, steps = STATES[state]
+    app = LongsearchApp(make())
+    app.theme = theme
+    async with app.run_test(size=size) as pilot:
+        await steps(pilot)
+        assert unreadable(pilot) == []
+
+
+@both_themes
+async def test_in_16_colours_texts_can_be_read_and_the_chosen_row_and_the_answer_are_tinted(
+    theme: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("textual.constants.COLOR_SYSTEM", "standard")
+    app = LongsearchApp(three_reports())
+    app.theme = theme
+    system = ColorSystem.STANDARD
+
+    def grounds(widget: Widget) -> set[ColorTriplet]:
+        parts = [part for y in range(widget.size.height) for part in widget.render_line(y) if part.text.strip()]
+        return {colours(part.style, system)[1] for part in parts}
+
+    async with app.run_test(size=WIDE) as pilot:
+        await asked("down")(pilot)
+        assert len(grounds(results(pilot))) == 2, "the chosen row, and the others"
+        assert unreadable(pilot, system, ENOUGH_IN_16) == []
+        await pressed("enter")(pilot)
+        assert len(grounds(preview(pilot))) == 2, "the sentence that answers, and the text around it"
+        assert unreadable(pilot, system, ENOUGH_IN_16) == []
 
 
 @both_themes

@@ -1,4 +1,4 @@
-"""Snapshots of every view of the app, at the two usual sizes of a terminal.
+"""Snapshots of every view of the app at the two usual sizes of a terminal, of the main ones at four and in both themes.
 
 After an intended change, run `pytest tests/tui --snapshot-update` and look at the pictures before you commit them.
 """
@@ -14,6 +14,7 @@ from longsearch.engine.errors import ModelError
 from longsearch.engine.types.results import ChanceLevel, MeaningShare, Reason, WordShare
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.backend.interface import Question, Saved
+from longsearch.tui.themes import THEMES
 from tests.tui.fake_backend import (
     INDEXING,
     FakeBackend,
@@ -137,6 +138,38 @@ def test_the_folders(snap_compare: Compare, size: tuple[int, int]) -> None:
 
 def test_the_instruction(snap_compare: Compare) -> None:
     compare(snap_compare, three_reports(), (80, 24), press("ctrl+r"))
+
+
+def first_screen() -> FakeBackend:
+    backend = three_reports()
+    backend.user_data.asked = [Question("why did the valve fail"), Question("decay heat of the second reactor")]
+    backend.heading_list = ["The history of the valve", "What the committee found"]
+    return backend
+
+
+def likely_and_unlikely() -> FakeBackend:
+    backend = three_reports()
+    first, *others = backend.hits
+    levels = [replace(hit, level=ChanceLevel.CHANCE) for hit in others]
+    backend.hits = (replace(first, level=ChanceLevel.GOOD), *levels)
+    return backend
+
+
+MAIN_STATES: dict[str, tuple[Callable[[], FakeBackend], Steps]] = {
+    "first": (first_screen, press()),
+    "results": (likely_and_unlikely, ask_and_press()),
+    "reading": (described_reports, ask_and_press("enter")),
+}
+
+
+@pytest.mark.parametrize("theme", [theme.name for theme in THEMES])
+@pytest.mark.parametrize("size", [(60, 20), (200, 50)], ids=["60x20", "200x50"])
+@pytest.mark.parametrize("state", MAIN_STATES)
+def test_the_main_states_at_the_smallest_and_the_largest_size(
+    snap_compare: Compare, state: str, size: tuple[int, int], theme: str
+) -> None:
+    make, steps = MAIN_STATES[state]
+    compare(snap_compare, make(), size, steps, theme)
 
 
 def test_reading_in_the_light_theme(snap_compare: Compare) -> None:

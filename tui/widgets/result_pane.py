@@ -194,7 +194,7 @@ class ResultPane(Vertical):
 
 
 EXAMPLES = (
-    ("words of your own", "what you mean, as a question, a claim or a topic"),
+    ("words of your own", "a question, a claim or a topic"),
     ('"an exact phrase"', "these words, one after the other"),
     ("-word", "leave out passages with this word"),
 )
@@ -204,7 +204,7 @@ _EMPTY = (
     "They are found here as soon as they are read. F3 lists every file.",
     "Or look around first: `longsearch demo` opens the app over twelve sample notes.",
 )
-_HOW = "Type what you mean, or press ↓ for one of these. F1 lists every key."
+_HOW = "Type what you mean, or press ↓ for one of these."
 _EXAMPLE_WIDTH = max(len(example) for example, _ in EXAMPLES)
 
 
@@ -238,6 +238,6 @@ def welcome(progress: "IndexProgress | None", offline: str, has_starters: bool =
         )
     lines += [
         "",
-        Content.styled("↓ chooses a result, Enter goes there, Esc comes back, F1 lists every key.", styles.MUTED),
+        Content.styled("↓ chooses a result, Enter goes there, Esc comes back.", styles.MUTED),
     ]
     return lines
