@@ -33,9 +33,9 @@ _CACHE_MARKERS = frozenset({"CACHEDIR.TAG", "pyvenv.cfg"})
 def is_skipped(name: str) -> bool:
     """Return whether to skip an entry called `name`.
 
-    It is hidden (like `.git`), holds files made for machines, or is the folder of a download under way.
+    It is hidden (like `.git`), holds files made for machines, is the folder of a download under way, or KOReader's.
     """
-    return name.startswith(".") or name in _SKIPPED_NAMES or name.endswith(".download")
+    return name.startswith(".") or name in _SKIPPED_NAMES or name.endswith((".download", ".sdr"))
 
 
 def belongs_to_a_page(folder: str, names: Container[str]) -> bool:

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.store.records import FileStamp
-from longsearch.indexer.extract import okular
+from longsearch.indexer.extract import kept_apart
 from longsearch.indexer.extract.formats import is_readable, reader_version
 from longsearch.indexer.extract.other_formats import most_frequent, suffix_of
 from longsearch.indexer.ignore import (
@@ -211,7 +211,7 @@ def _stamp(entry: os.DirEntry[str], path: str, problems: list[WalkProblem]) -> I
     if stat.S_ISREG(status.st_mode):
         changed_ns = min(max(status.st_mtime_ns, -_LATEST_NS), _LATEST_NS)
         ctime_ns = 0 if os.name == "nt" else min(max(status.st_ctime_ns, 0), _LATEST_NS)  # of Windows: its creation
-        ctime_ns = max(ctime_ns, min(okular.changed_ns(Path(entry.path), status.st_size), _LATEST_NS))
+        ctime_ns = max(ctime_ns, min(kept_apart.changed_ns(Path(entry.path), status.st_size), _LATEST_NS))
         yield FileStamp(path, status.st_size, changed_ns, status.st_ino, ctime_ns, reader_version(path))
 
 

@@ -10,7 +10,7 @@ from longsearch.engine.amounts import counted
 from longsearch.engine.errors import BeingWrittenError, ExtractionError
 from longsearch.engine.types.documents import DocumentText, Heading, MetadataValue
 from longsearch.indexer.extract.clean import has_words
-from longsearch.indexer.extract.marks import of_pages, placed, with_marks
+from longsearch.indexer.extract.marks import of_pages, of_text, with_marks
 from longsearch.indexer.extract.metadata import from_first_page, gathered, with_title
 from longsearch.indexer.extract.pdf.info import INFO
 from longsearch.indexer.extract.pdf.ocr import INSTALL_HINT
@@ -37,7 +37,7 @@ from longsearch.indexer.extract.wire.protocol import (
     Outline,
     Page,
 )
-from longsearch.indexer.extract.wire.values import RawMetadata
+from longsearch.indexer.extract.wire.values import RawMark, RawMetadata
 
 _OCR = "read it with OCR: s in the list of files, or longsearch index FOLDER --ocr; or make a copy: ocrmypdf "
 _SCAN_HINT = f"{_OCR}in.pdf out.pdf"
@@ -208,8 +208,8 @@ def _described(parts: PdfParts, first_page: str, text: str) -> tuple[str, tuple[
     return title, with_title(metadata, title, source)
 
 
-def assemble_text(file_text: FileText) -> Extraction:
-    """Return the document of a file that is not a PDF. Raises `ExtractionError` if the file holds no text."""
+def assemble_text(file_text: FileText, apart: Sequence[tuple[int, RawMark]] = ()) -> Extraction:
+    """Return the document of a file that is not a PDF; `apart`: its marks beside it. Raises `ExtractionError`."""
     if not has_words(file_text.text):
         raise ExtractionError("no text in it")
     headings = tuple(Heading(level, title, start) for level, title, start in file_text.headings)
@@ -218,7 +218,7 @@ def assemble_text(file_text: FileText) -> Extraction:
     metadata = with_title(gathered(file_text.metadata), title, source)
     hint = _BROKEN_HINT if file_text.warning else ""
     document = DocumentText(file_text.text, file_text.page_starts, title, headings, metadata, quoted=file_text.quoted)
-    marks = placed(file_text.marks, document.text, 0, len(document.text))
+    marks = of_text(file_text.marks, apart, document.text, file_text.page_starts)
     return Extraction(with_marks(document, marks), file_text.warning, hint)
 
 

@@ -142,7 +142,7 @@ _READER_VERSIONS = {
     Format.OPEN_DOCUMENT: 1,
     Format.RTF: 1,
     Format.HTML: 1,
-    Format.EPUB: 1,
+    Format.EPUB: 2,
     Format.TEX: 1,
     Format.ORG: 1,
     Format.RST: 1,

@@ -50,6 +50,17 @@ def of_pages(pages: Iterable[tuple[int, Sequence[RawMark]]], text: str, page_sta
     return tuple(found[:MAX_MARKS])
 
 
+def of_text(
+    own: Iterable[RawMark], apart: Sequence[tuple[int, RawMark]], text: str, page_starts: Sequence[int]
+) -> tuple[Mark, ...]:
+    """Return a file's own marks and those beside it, each of which has its page from 0, or -1 for an unknown one."""
+    pages = range(len(page_starts))
+    anywhere = [*own, *(mark for page, mark in apart if page not in pages)]
+    found = placed(anywhere, text, 0, len(text))
+    found += of_pages(((page, [mark]) for page, mark in apart if page in pages), text, page_starts)
+    return tuple(sorted(found, key=lambda mark: (mark.start, mark.stop)))
+
+
 def with_marks(document: DocumentText, marks: tuple[Mark, ...]) -> DocumentText:
     """Return a document with its marks, and with the values by which they are found."""
     return replace(document, marks=marks, metadata=(*document.metadata, *as_values(marks)))

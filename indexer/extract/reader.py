@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Self
 
 from longsearch.engine.errors import ExtractionError, TimedOutError
+from longsearch.indexer.extract import koreader
 from longsearch.indexer.extract.assembly import Extraction, GiveUpError, PdfParts, assemble_pdf, assemble_text
 from longsearch.indexer.extract.child import COMMAND
 from longsearch.indexer.extract.child_process import ChildGoneError, ChildProcess, ChildTimedOutError
@@ -134,7 +135,7 @@ class ExtractorProcess:
                 last = gone
                 continue
             if len(received) == 1 and isinstance(received[0], FileText):
-                return assemble_text(received[0])
+                return assemble_text(received[0], koreader.marks_apart(path))
         why = f"took more than {share_s:.0f} s" if isinstance(last, ChildTimedOutError) else last
         raise _too_hard(f"could not be read: {why or 'the reader sent nonsense'}", last)
 

@@ -4,7 +4,7 @@ import hashlib
 from pathlib import Path
 from typing import Protocol
 
-from longsearch.indexer.extract import okular
+from longsearch.indexer.extract import kept_apart
 from longsearch.indexer.walk import Listing, take_listing
 
 
@@ -38,8 +38,7 @@ class Folder:
     def hash_of(self, path: Path) -> bytes | None:
         """See `Source`."""
         found = hash_file(path)
-        if okular.changed_ns(path, path.stat().st_size):
-            marks = repr(okular.marks_apart(path)).encode("utf-8", "replace")
+        if marks := kept_apart.as_bytes(path):
             return hashlib.blake2b(found + marks, digest_size=32).digest()
         return found
 

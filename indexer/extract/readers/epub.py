@@ -4,6 +4,8 @@ An EPUB is a zip archive of XHTML, so the standard library and the HTML module s
 file counts as a page, because print pages are rarely marked. A book under DRM is refused with that reason.
 """
 
+import base64
+import json
 import posixpath
 import re
 from collections.abc import Sequence
@@ -21,7 +23,7 @@ from longsearch.indexer.extract.readers.xml_text import parse_xml, with_closing_
 from longsearch.indexer.extract.sources import Source
 from longsearch.indexer.extract.wire.limits import MAX_HEADINGS, MAX_TITLE_CHARACTERS
 from longsearch.indexer.extract.wire.protocol import FileText
-from longsearch.indexer.extract.wire.values import RawMetadata, RawValue, limited
+from longsearch.indexer.extract.wire.values import RawMark, RawMetadata, RawValue, limited, marks
 
 _CONTAINER, _ENCRYPTION = "META-INF/container.xml", "META-INF/encryption.xml"
 _FONT_OBFUSCATION = re.compile(r"embedding|pdf/enc#RC")
@@ -38,6 +40,10 @@ _FIELDS = (
 """(element of Dublin Core, our field)."""
 _ISBN = re.compile(r"(?<!\d)97[89](?:[ -]?\d){10}(?!\d)")
 _SOURCE = "EPUB package"
+_CALIBRE = "META-INF/calibre_bookmarks.txt"
+_COLORS = {"yellow": "#ffeb6b", "green": "#c0ed72", "blue": "#add8ff", "red": "#ffb0ca", "purple": "#d9b2ff"}
+_DECORATIONS = {"wavy": "underline", "underline": "underline", "strikeout": "strikeout"}
+"""Calibre's own colours and lines, by their names."""
 _CHAPTER_SEPARATOR = "\n\n"
 _BROKEN_HINT = "open it in an e-book reader, or repair it: ebook-convert in.epub out.epub"
 _DRM_HINT = "only the seller's own reader opens it; get a copy without DRM"
@@ -48,7 +54,8 @@ def read(path: Source) -> FileText:
     with Archive(path, "an EPUB") as archive:
         book = _Book(archive)
         chapters = [_chapter(archive, name, book.labels.get(name, "")) for name in book.spine]
-    return replace(_joined(chapters, book.title), metadata=book.metadata)
+        marks = _marks_of_calibre(archive)
+    return replace(_joined(chapters, book.title), metadata=book.metadata, marks=marks)
 
 
 class _Book:
@@ -99,6 +106,25 @@ class _Book:
     def _add_label(self, href: str | None, label: str, folder: str) -> None:
         if line := one_line(label, MAX_TITLE_CHARACTERS):
             self.labels.setdefault(self._resolved(href or "", folder), line)
+
+
+def _marks_of_calibre(archive: Archive) -> tuple[RawMark, ...]:
+    """Return the highlights of which Calibre's viewer keeps a copy in the book; () for none that can be read."""
+    head, _, body = (archive.read(_CALIBRE) or b"").partition(b"\n")
+    try:
+        listed = json.loads(base64.b64decode(body)) if head.strip() == b"encoding=json+base64:" else []
+    except (ValueError, RecursionError):
+        return ()
+    rows = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    found = []
+    for row in rows:
+        words, note, style = row.get("highlighted_text"), row.get("notes") or "", row.get("style")
+        if row.get("type") != "highlight" or row.get("removed") or not isinstance(words, str):
+            continue
+        which = str(style.get("which", "")) if isinstance(style, dict) else ""
+        own = str(style.get("background-color", "")) if isinstance(style, dict) else ""
+        found.append((_DECORATIONS.get(which, "highlight"), _COLORS.get(which, own), words, "", str(note), ""))
+    return marks(list(map(list, found)))
 
 
 def _metadata_of(package: LexborHTMLParser) -> RawMetadata:
