@@ -22,6 +22,7 @@ from longsearch.indexer.extract.pdf.ciphers import shift_of, unswapped
 from longsearch.indexer.extract.pdf.drawn import MAX_ON_A_PAGE, words_drawn
 from longsearch.indexer.extract.pdf.fields import named, with_fields
 from longsearch.indexer.extract.pdf.gaps import Found, put_right, shifted_lines, with_cells
+from longsearch.indexer.extract.pdf.headings import HeadingsByType
 from longsearch.indexer.extract.pdf.info import INFO, INFO_FIELDS
 from longsearch.indexer.extract.pdf.layers import Layers
 from longsearch.indexer.extract.pdf.layout import Line, title_in, with_separators
@@ -67,6 +68,7 @@ class PdfiumDocument:
         self._pinned: list[Pinned] = []
         self._n_fields = 0
         self._drawn: set[str] = set()
+        self._headings, self._large_text = HeadingsByType(), ""
         self._path = path
         self._apart = defaultdict(list)
         for mark in apart:
@@ -97,7 +99,9 @@ class PdfiumDocument:
         page.close()
         self._pinned += found.pinned
         self._n_fields += sum(bool(value.name) for value in found.typed)
+        self._headings.add(index, lines)
         title = title_in(lines) if index == 0 else ""
+        self._large_text = self._large_text or title
         notes = tuple(found.notes)
         if not lines:  # a scan: what was typed onto it must not pass for its text
             notes = (*map(named, found.typed), *notes)
@@ -167,7 +171,10 @@ class PdfiumDocument:
         return Picture(width, height, gray, dpi)
 
     def outline(self) -> list[tuple[int, str, int]]:
-        """Return (level from 1, title, 0-based page) for each outline entry that leads to a page."""
+        """Return (level from 1, title, 0-based page) for each outline entry that leads to a page.
+
+        A document without such entries has its headings by type size.
+        """
         entries = []
         for bookmark in self._document.get_toc():
             title = one_line(bookmark.get_title(), MAX_TITLE_CHARACTERS)
@@ -177,7 +184,7 @@ class PdfiumDocument:
                 entries.append((bookmark.level + 1, title, page))
             if len(entries) == MAX_HEADINGS:
                 break
-        return entries
+        return entries or self._headings.entries(self._large_text)
 
     def close(self) -> None:
         """Close the file."""
