@@ -6,7 +6,8 @@ no pages.
 
 import re
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
+
 
 # Remove whole escape sequences, or "[31m" would remain: CSI, then OSC (which carries a text), then any other.
 _ESCAPE_SEQUENCE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]{0,1000}(?:\x07|\x1b\\)|\x1b[@-Z\\^_]?")
@@ -28,8 +29,15 @@ _LIGATURE = re.compile("[\ufb00-\ufb06]")
 _LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
 _BLANKS = re.compile(r"[ \t]+(?=\n)")
 _BLANK_LINES = re.compile(r"\n{3,}")
-# Characters that `clean_characters` never changes: ASCII, Latin, punctuation, arrows and operators.
-_PLAIN = re.compile("[\t\n -~\xa1-\xac\xae-\u02ff\u2010-\u2027\u2030-\u205e\u20a0-\u20bf\u2190-\u22ff]*")
+# Characters that `clean_characters` never changes: ASCII, Latin, Greek, Cyrillic, punctuation, arrows and operators.
+_UNCHANGED = (
+    "\t\n -~\xa1-\xac\xae-\u02ff\u0388-\u03ce\u0400-\u0482\u048a-\u052f"
+    "\u2010-\u2027\u2030-\u205e\u20a0-\u20bf\u2190-\u21ff\u2201-\u22ff"  # not U+2200: see `pdf.ciphers`
+)
+_PLAIN = re.compile(f"[{_UNCHANGED}]*")
+HYPHEN = "\ufffe"
+"""What pdfium writes for a hyphen at the end of a line, whose word it puts together."""
+_USUAL = re.compile(f"[\r{HYPHEN}{_UNCHANGED}]*")
 _RUN_OF_SPACE = re.compile(r"\s+")
 CJK = "\u2e80-\ua4cf\uf900-\ufaff\uff00-\uffef"
 """For a regular expression: Chinese and Japanese characters, their punctuation, and wide letters. No Hangul: Korean has
@@ -56,6 +64,12 @@ def clean_any_characters(text: str) -> str:
     text = _BULLET.sub("•", text)
     text = _SPACE.sub(" ", _DROPPED.sub("", text))
     return unicodedata.normalize("NFC", _LIGATURE.sub(lambda match: _LIGATURES[match[0]], text))
+
+
+@lru_cache(maxsize=1)  # a page is asked whether its letters are right, whether they are garbage, and cleaned
+def is_usual(page: str) -> bool:
+    """Return whether a page as a library has it holds none but characters that are right as they are."""
+    return _USUAL.fullmatch(page) is not None
 
 
 def clean_block(text: str) -> str:

@@ -9,6 +9,8 @@ import re
 from collections import Counter
 from functools import lru_cache
 
+from longsearch.indexer.extract.clean import is_usual
+
 _LETTERS = "etaoinsrhldcumfpgwybvkxjqz"
 _LOGS = dict(
     zip(
@@ -83,7 +85,7 @@ def unswapped(raw: str) -> str:
 
     Letters of a font of symbols are put in their place, if nearly the whole page has that font.
     """
-    if raw.isascii() or len(raw) < _LEAST_LETTERS // 2 or not _EITHER.search(raw):
+    if is_usual(raw) or len(raw) < _LEAST_LETTERS // 2 or not _EITHER.search(raw):
         return raw
     if _SYMBOLS.search(raw) and len(_SYMBOLS.findall(raw)) > _SWAPPED_SHARE * len("".join(raw.split())):
         return _SYMBOLS.sub(lambda match: chr(ord(match[0]) - _FIRST_SYMBOL), raw)

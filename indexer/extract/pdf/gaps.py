@@ -6,24 +6,26 @@ time if it is done for all, so only lines that seem to need it are looked at.
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import compress, pairwise
+from operator import sub
 from statistics import median
 from typing import Any, NamedTuple
 
 import pypdfium2.raw as pdfium_c
 
+from longsearch.indexer.extract.clean import HYPHEN
 from longsearch.indexer.extract.pdf.ciphers import shifted
-from longsearch.indexer.extract.pdf.layout import Cell, Line
+from longsearch.indexer.extract.pdf.layout import LEAST_SIZE, Cell, Line
 from longsearch.indexer.extract.pdf.pages import clean_line
-from longsearch.indexer.extract.pdf.places import font_size, gap_between, origin, right_edge, stand_apart
+from longsearch.indexer.extract.pdf.places import font_sizes, gap_between, origin, origins, rights, stand_apart
 
 _CELL_GAP = 1.1
 """Font sizes between two cells; justified lines have gaps of up to 0.8."""
 _SPACES = re.compile(r"\s+")
 _WIDE = 0.62
 """Font sizes a character of a line takes on average if it has wide gaps; usual text has 0.45 to 0.55."""
-_HYPHEN = "\ufffe"
-_HYPHEN_IN_NAME = re.compile(f"{_HYPHEN}(?=[0-9])")
+_HYPHEN_IN_NAME = re.compile(f"{HYPHEN}(?=[0-9])")
+_INNER_HYPHEN = re.compile(f"(?<=.){HYPHEN}(?=.)", re.DOTALL)
 _SAMPLE = 4
 _FAR = 2.5
 """Font sizes below which the other half of a broken word does not stand."""
@@ -59,6 +61,7 @@ _SIGN, _CAPITAL, _LONG = re.compile(rb"\.(?<=a\.)[aA~]{2}"), re.compile(rb"A(?<=
 _LATIN = re.compile(b"\xc3")
 """Where one of these finds something in the kinds of a page's characters, `_GLUED` may too: they begin with one
 character, to which `re` leaps. `_LATIN`, in the bytes themselves, begins a letter of Latin-1 that is not in ASCII."""
+_WORD = re.compile(r"\S+")
 _WORD_GAP = 0.16
 """Font sizes between two words that stand close. Letters of a word have none, or some hundredths."""
 
@@ -76,38 +79,76 @@ def with_cells(text_page: Any, found: Sequence[Found]) -> list[Line]:
     """Return the lines, each with its cells if it has wide gaps.
 
     Lines that are wide for their letters are looked at, and each fourth of the others; all of them if one has a gap.
+    A size in a font's own units says nothing of gaps.
     """
-    wide = [line.right - line.left > _WIDE * line.size * len(line.text) > 0 for line, _, _ in found]
-    narrow = [one for one, is_wide in zip(found, wide, strict=True) if not is_wide]
-    look_at_all = any(_has_gap_between_boxes(text_page, one) for one in narrow[::_SAMPLE])
-    lines = []
-    for one, is_wide in zip(found, wide, strict=True):
-        looks = (is_wide or look_at_all) and " " in one.line.text
-        if looks and (is_wide or _has_gap_between_boxes(text_page, one)):
-            cells = _cells(text_page, one.line, one.raw, one.first)
-            lines.append(one.line._replace(cells=cells) if cells else one.line)
-        else:
-            lines.append(one.line)
+    lines = [one.line for one in found]
+    sized = [number for number, line in enumerate(lines) if line.size >= LEAST_SIZE]
+    wide = {number for number in sized if _is_wide(lines[number])}
+    narrow = [number for number in sized if number not in wide]
+    look_at_all = any(_has_gap_between_boxes(text_page, found[number]) for number in narrow[::_SAMPLE])
+    for number in sized if look_at_all else wide:
+        line, raw, first = one = found[number]
+        if " " in line.text and (number in wide or _has_gap_between_boxes(text_page, one)):
+            lines[number] = line._replace(cells=_cells(text_page, line, raw, first))
     return lines
+
+
+def _is_wide(line: Line) -> bool:
+    return line.right - line.left > _WIDE * line.size * len(line.text)
 
 
 def put_right(text_page: Any, found: Sequence[Found]) -> list[Found]:
     """Return the lines of a page as `split_line` makes them, which few of them need."""
-    glued = glued_lines([one.line.text for one in found])
+    texts = [one.line.text for one in found]
+    glued = glued_lines(texts)
+    odd = glued | _wrongly_joined(text_page, found)
+    odd |= {
+        number
+        for number, (text, one) in enumerate(zip(texts, found, strict=True))
+        if _goes_down(one) or (text.count(" ") > _MANY_SPACES * len(text) and _SINGLES.search(text))
+    }
     lines: list[Found] = []
-    for number, one in enumerate(found):
-        line, raw, first = one
-        is_usual = (
-            number not in glued
-            and _HYPHEN not in raw
-            and (line.text.count(" ") <= _MANY_SPACES * len(line.text) or not _SINGLES.search(line.text))
-            and abs(line.baseline - line.end_baseline) <= _ROW * line.size
-        )
-        if is_usual or not raw:
-            lines.append(one)
-        else:
-            lines += split_line(text_page, line, raw, first)
-    return lines
+    begin = 0
+    for number in sorted(number for number in odd if found[number].raw):
+        lines += found[begin:number]
+        lines += split_line(text_page, found[number], number in glued)
+        begin = number + 1
+    return [*lines, *found[begin:]]
+
+
+def _goes_down(found: Found) -> bool:
+    """Return whether a line ends lower than it begins, and no broken word, which takes a line with it, explains it."""
+    line = found.line
+    drop = abs(line.baseline - line.end_baseline)
+    return drop > _ROW * line.size and drop > _FAR * line.size * found.raw.count(HYPHEN)
+
+
+def _wrongly_joined(text_page: Any, found: Sequence[Found]) -> set[int]:
+    """Return the numbers of the lines that hold a hyphen after which a number, or no rest of a word, stands."""
+    with_hyphen = [(number, *one) for number, one in enumerate(found) if HYPHEN in one.raw]
+    joints = [(number, first + at, line.size) for number, line, raw, first in with_hyphen for at in _joints(raw)]
+    numbers, *places = zip(*joints, strict=True) if joints else ((), (), ())
+    wrong = set(compress(numbers, _are_wrong(text_page, *places)))
+    return wrong | {number for number, _, raw, _ in with_hyphen if _HYPHEN_IN_NAME.search(raw)}
+
+
+def _joints(raw: str) -> list[int]:
+    """Return where hyphens stand within a line."""
+    return [found.start() for found in _INNER_HYPHEN.finditer(raw)]
+
+
+def _are_wrong(text_page: Any, joints: Sequence[int], sizes: Sequence[float]) -> list[bool]:
+    """Return for each hyphen whether the letters after it are of another size than those before, or stand far below.
+
+    `joints` are the places of the hyphens on the page, `sizes` the font sizes of their lines.
+    """
+    around = [joint + step for step in (-1, 1) for joint in joints]
+    n, baselines, letters = len(joints), origins(text_page, around)[1], font_sizes(text_page, around)
+    ends = zip(baselines[:n], baselines[n:], letters[:n], letters[n:], sizes, strict=True)
+    return [
+        before - after > _FAR * size or 0 < _OTHER_SIZE * min(one, other) < max(one, other)
+        for before, after, one, other, size in ends
+    ]
 
 
 def glued_lines(texts: Sequence[str]) -> set[int]:
@@ -126,31 +167,33 @@ def may_be_glued(text: str) -> bool:
     return _GLUED.search(f" {text}") is not None
 
 
-def split_line(text_page: Any, line: Line, raw: str, first: int) -> list[Found]:
-    """Return `line`, or two lines if pdfium joined at a hyphen what does not belong together; its letters put right.
+def split_line(text_page: Any, found: Found, is_glued: bool) -> list[Found]:
+    """Return a line, or several if pdfium joined what does not belong together; its letters put right.
 
-    `raw` is the line as pdfium has it, and `first` the index of its first character on the page.
+    `is_glued` is what `may_be_glued` says of its text.
     """
+    line, raw, first = found
     if line.right <= line.left or line.size <= 0:
-        return [Found(line, raw, first)]
-    n_hyphens, drop = raw.count(_HYPHEN), abs(line.baseline - line.end_baseline)
-    goes_down = drop > _ROW * line.size and drop > _FAR * line.size * n_hyphens  # a broken word takes a line with it
-    if goes_down and (starts := _rows(text_page, line, raw, first)):
+        return [found]
+    if _goes_down(found) and (starts := _rows(text_page, line, raw, first)):
         rows = [(start, raw[start:stop].rstrip()) for start, stop in pairwise([0, *starts, len(raw)])]
         return [one for start, row in rows for one in _part(text_page, line, row, first + start, len(row))]
-    if n_hyphens and (place := _wrong_joint(text_page, line, raw, first)):
+    joints = _joints(raw)
+    wrong = _are_wrong(text_page, [first + joint for joint in joints], [line.size] * len(joints))
+    if (place := next(compress(joints, wrong), None)) is not None:
         rest, tail = raw[place + 1 :], first + place + 1
         return [
             *_part(text_page, line, raw[:place] + "-", first, place),
             *_part(text_page, line, rest, tail, len(rest)),
         ]
-    if n_hyphens and _HYPHEN_IN_NAME.search(raw):  # "IEEE-" and "754" on the next line
+    if _HYPHEN_IN_NAME.search(raw):  # "IEEE-" and "754" on the next line
         raw = _HYPHEN_IN_NAME.sub("-", raw)
         line = line._replace(text=clean_line(raw))
+        is_glued = may_be_glued(line.text)
     text = line.text
     if text.count(" ") > _MANY_SPACES * len(text) and _APART.search(text):
         line = line._replace(text=_together(text_page, raw, first, line.size))
-    elif glued_lines([text]):
+    elif is_glued:
         line = line._replace(text=_parted(text_page, raw, first, line.size) or text)
     return [Found(line, raw, first)]
 
@@ -170,23 +213,10 @@ def _part(text_page: Any, line: Line, raw: str, first: int, length: int) -> list
     """Return what `split_line` makes of a part of a line, which has `length` characters on the page."""
     left, baseline = origin(text_page, first)
     end = first + length - 1
-    size = font_size(text_page, first) or line.size
+    size = font_sizes(text_page, [first])[0] or line.size
     text = clean_line(raw)
-    part = Line(text, left, right_edge(text_page, end), baseline, origin(text_page, end)[1], size)
-    return split_line(text_page, part, raw, first)
-
-
-def _wrong_joint(text_page: Any, line: Line, raw: str, first: int) -> int:
-    """Return the place of a hyphen after which no rest of the word stands; 0 if there is none."""
-    place = raw.find(_HYPHEN, 1)
-    while 0 < place < len(raw) - 1:
-        drop = origin(text_page, first + place - 1)[1] - origin(text_page, first + place + 1)[1]
-        sizes = sorted(font_size(text_page, first + at) for at in (place - 1, place + 1))
-        is_other = sizes[0] > 0 and sizes[1] / sizes[0] > _OTHER_SIZE
-        if is_other or drop > _FAR * line.size:
-            return place
-        place = raw.find(_HYPHEN, place + 1)
-    return 0
+    part = Line(text, left, rights(text_page, [end])[0], baseline, origin(text_page, end)[1], size)
+    return split_line(text_page, Found(part, raw, first), may_be_glued(text))
 
 
 def _has_gap_between_boxes(text_page: Any, found: Found) -> bool:
@@ -197,23 +227,17 @@ def _has_gap_between_boxes(text_page: Any, found: Found) -> bool:
 
 def _cells(text_page: Any, line: Line, raw: str, first: int) -> tuple[Cell, ...]:
     """Return the parts of a line between wide gaps; () if it has none."""
-    starts, lefts, rights, stops = [0], [], [], []
-    for found in _SPACES.finditer(raw):
-        stop, start = found.span()
-        if stop > 0 and start < len(raw):
-            right, left = gap_between(text_page, first + stop - 1, first + start)
-            if left - right > _CELL_GAP * line.size:
-                starts.append(start)
-                lefts.append(left)
-                stops.append(stop)
-                rights.append(right)
-    if not stops:
-        return ()
     end = len(raw.rstrip())
-    lefts = [origin(text_page, first)[0], *lefts]
-    rights = [*rights, right_edge(text_page, first + end - 1)]
-    texts = [clean_line(raw[start:stop]) for start, stop in zip(starts, [*stops, end], strict=True)]
-    return tuple(Cell(*cell) for cell in zip(texts, lefts, rights, strict=True) if cell[0])
+    spaces = [found.span() for found in _SPACES.finditer(raw, len(raw) - len(raw.lstrip()), end)]
+    starts, stops = [0, *(start for _, start in spaces)], [*(stop for stop, _ in spaces), end]
+    left = origins(text_page, [first + start for start in starts])[0]
+    right = rights(text_page, [first + stop - 1 for stop in stops])
+    wide = [at for at in range(len(spaces)) if left[at + 1] - right[at] > _CELL_GAP * line.size]
+    if not wide:
+        return ()
+    cells = zip([0, *(at + 1 for at in wide)], [*wide, len(spaces)], strict=True)
+    parts = (Cell(clean_line(raw[starts[one] : stops[other]]), left[one], right[other]) for one, other in cells)
+    return tuple(part for part in parts if part.text)
 
 
 def _together(text_page: Any, raw: str, first: int, size: float) -> str:
@@ -221,10 +245,10 @@ def _together(text_page: Any, raw: str, first: int, size: float) -> str:
     out, begin = [], 0
     for found in _APART.finditer(raw):
         places = list(range(found.start(), found.end(), 2))
-        lefts = [origin(text_page, first + place)[0] for place in places]
-        rights = [right_edge(text_page, first + place) for place in places]
-        pitches = [other - one for one, other in pairwise(lefts)]
-        gaps = [left - right for left, right in zip(lefts[1:], rights, strict=False)]
+        indices = [first + place for place in places]
+        left, right = origins(text_page, indices)[0], rights(text_page, indices)
+        pitches = [other - one for one, other in pairwise(left)]
+        gaps = list(map(sub, left[1:], right))
         steps = min((pitches, gaps), key=_spread)
         limit = _WIDER * median(steps) + 0.1 * size
         word = raw[places[0]]
@@ -246,29 +270,24 @@ def _parted(text_page: Any, raw: str, first: int, size: float) -> str:
     """Return a line with spaces where words were glued: where two letters stand further apart than letters do."""
     out, begin = [], 0
     all_seeming = [match.start() - 1 for match in _GLUED.finditer(f" {raw}")]
-    for found in re.finditer(r"\S+", raw):
-        seeming = [place for place in all_seeming if found.start() - 1 <= place < found.end()]
-        if not seeming:
-            continue
-        is_long = found.start() - 1 in seeming
+    for found in _WORD.finditer(raw):
+        start, stop = found.span()
+        seeming = [place for place in all_seeming if start - 1 <= place < stop]
+        gaps = _gaps(text_page, raw, first, range(start + 1, stop), size) if seeming else []
         # a short word is glued where its sign or capital stands, or nowhere
-        if not is_long and not any(
-            _has_gap(text_page, raw, first, at, size) for one in seeming for at in (one, one + 1)
-        ):
-            continue
-        for place in range(found.start() + 1, found.end()):
-            if _has_gap(text_page, raw, first, place, size):
+        if start - 1 in seeming or any(place in gaps or place + 1 in gaps for place in seeming):
+            for place in gaps:
                 out.append(raw[begin:place])
                 begin = place
     return clean_line(" ".join((*out, raw[begin:]))) if out else ""
 
 
-def _has_gap(text_page: Any, raw: str, first: int, place: int, size: float) -> bool:
-    """Return whether a letter stands further from the one before than letters of a word do."""
-    if not raw[place].isalnum():
-        return False
-    right, left = gap_between(text_page, first + place - 1, first + place)
-    return left - right > _WORD_GAP * size
+def _gaps(text_page: Any, raw: str, first: int, places: Sequence[int], size: float) -> list[int]:
+    """Return at which places a letter stands further from the one before than letters of a word do."""
+    before = rights(text_page, [first + place - 1 for place in places])
+    after, _ = origins(text_page, [first + place for place in places])
+    wide = (left - right > _WORD_GAP * size for left, right in zip(after, before, strict=True))
+    return [place for place in compress(places, wide) if raw[place].isalnum()]
 
 
 def shifted_lines(text_page: Any, shift: int) -> Iterator[tuple[str, int, int]]:
@@ -284,10 +303,9 @@ def shifted_lines(text_page: Any, shift: int) -> Iterator[tuple[str, int, int]]:
                 yield out, first, index - 1
             out, first = "", index + 1
             continue
-        size = font_size(text_page, index)
+        size = font_sizes(text_page, [index])[0]
         if out:
-            right, left = gap_between(text_page, index - 1, index)
-            out += " " if left - right > _WORD_GAP * size else ""
+            out += " " if gap_between(text_page, index - 1, index) > _WORD_GAP * size else ""
         out += " " if character == " " else shifted(character, shift)
     if out:
         yield out, first, n_characters - 1

@@ -147,22 +147,25 @@ def _marks_in(data: bytes) -> tuple[bool, bool]:
 
     What says so may lie in compressed streams of objects, which can be read here unless the file is encrypted.
     """
-    marks = _marks_of(data)
+    has_layers = is_associated = False
+    for text in _texts(data):
+        has_layers = has_layers or _LAYERS in text
+        is_associated = is_associated or (b"/AF" in text and _ASSOCIATED.search(text) is not None)
     if b"/Encrypt" in data and b"/ObjStm" in data:
-        return True, marks[2]
+        return True, is_associated
+    return has_layers and any(map(_HIDES.search, _texts(data))), is_associated
+
+
+def _texts(data: bytes) -> Iterator[bytes]:
+    """Yield the bytes of a PDF, and those of each of its streams of objects."""
+    yield data
     n_bytes = 0
-    for found in _OBJECTS.finditer(data):
-        if all(marks) or n_bytes > _MAX_UNPACKED_BYTES:
-            break
+    for found in _OBJECTS.finditer(data) if b"/Encrypt" not in data else ():
         with suppress(zlib.error):
-            unpacked = zlib.decompressobj().decompress(data[found.end() : found.end() + 4_000_000], 20_000_000)
-            marks = [any(pair) for pair in zip(marks, _marks_of(unpacked), strict=True)]
-            n_bytes += len(unpacked)
-    return marks[0] and marks[1], marks[2]
-
-
-def _marks_of(data: bytes) -> list[bool]:
-    return [_LAYERS in data, _HIDES.search(data) is not None, _ASSOCIATED.search(data) is not None]
+            yield (text := zlib.decompressobj().decompress(data[found.end() : found.end() + 4_000_000], 20_000_000))
+            n_bytes += len(text)
+        if n_bytes > _MAX_UNPACKED_BYTES:
+            break
 
 
 def _off(properties: Any) -> Iterator[int]:

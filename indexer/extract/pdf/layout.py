@@ -18,6 +18,7 @@ from longsearch.indexer.extract.wire.limits import MAX_TITLE_CHARACTERS
 
 JOINED, LINE, PARAGRAPH = " ", "\n", "\n\n"
 _FOOTNOTE_MARK = re.compile(r"(?<=[a-z])1$|\s*[*†‡∗⋆]+$")
+_ENDS = frozenset(SENTENCE_END)
 _NEIGHBOURS = 8
 """Lines before and after that show where the column's right edge is."""
 _WIDE_GAP = 1.35
@@ -30,7 +31,7 @@ _TITLE_SIZE = 1.15
 """Least ratio of a title's font size to the page's usual one."""
 _COVER_SIZE = 1.02
 _COVER_LINES = 3
-_LEAST_SIZE = 2.0
+LEAST_SIZE = 2.0
 """Points; a smaller size is in a font's own units."""
 _LEADING_MARK = re.compile(r"^[:;,.*†‡§–—-]+\s+")
 _TITLE_WITHIN = 30
@@ -67,31 +68,25 @@ class Cell(NamedTuple):
 
 def with_separators(lines: Sequence[Line]) -> tuple[str, ...]:
     """Return each line's text with its separator: a space, "\\n", "\\n\\n", or nothing within a broken word."""
-    pitch, right = _usual_pitch(lines), max((line.right for line in lines), default=0.0)
+    pitch, rights = _usual_pitch(lines), [line.right for line in lines]
     parts = []
-    for index, line in enumerate(lines[:-1]):
-        following = lines[index + 1]
-        parts.append(_with_separator(line, following, _separator(lines, index, pitch, right)))
+    for index, (line, following) in enumerate(pairwise(lines)):
+        text, separator = line.text, _separator(lines, index, pitch, rights)
+        if separator != PARAGRAPH and breaks_word(text, following.text):
+            parts.append(text[:-1])
+        else:
+            parts.append(text if separator == JOINED and is_one_run(text, following.text) else text + separator)
     return (*parts, *(line.text + LINE for line in lines[-1:]))
 
 
-def _with_separator(line: Line, following: Line, separator: str) -> str:
-    if separator != PARAGRAPH and breaks_word(line.text, following.text):
-        return line.text[:-1]
-    if separator == JOINED and is_one_run(line.text, following.text):
-        return line.text
-    return line.text + separator
-
-
-def _separator(lines: Sequence[Line], index: int, pitch: float, right: float) -> str:
-    """Return what stands between a line and the next one; `right` is where the widest line of the page ends."""
+def _separator(lines: Sequence[Line], index: int, pitch: float, rights: Sequence[float]) -> str:
+    """Return what stands between a line and the next one; `rights` is where the lines end."""
     line, following = lines[index], lines[index + 1]
     if line.ends or following.ends or line.right <= line.left or following.right <= following.left:
         return LINE
-    continues = line.size > following.size and following.text[:1].islower()  # after a large initial
-    if _sizes_differ(line, following) and not continues:
+    if not line.size == following.size > 0 and _sizes_differ(line, following):
         return PARAGRAPH
-    ended = line.text.endswith(SENTENCE_END)
+    ended = line.text[-1:] in _ENDS
     drop = line.end_baseline - following.baseline
     if drop < -0.5 * line.size:  # upwards, so `following` stands in the next column
         return PARAGRAPH if ended else JOINED
@@ -99,32 +94,35 @@ def _separator(lines: Sequence[Line], index: int, pitch: float, right: float) ->
         return PARAGRAPH
     if ended and following.left > line.left + 0.8 * line.size and line.end_baseline == line.baseline:
         return PARAGRAPH  # the first line of a paragraph is indented
-    if _had_room(lines, index, pitch, right):
+    if _had_room(lines, index, pitch, rights):
         return PARAGRAPH if ended else LINE
     return JOINED
 
 
-def _sizes_differ(line: Line, other: Line) -> bool:
-    small, large = line.size, other.size
+def _sizes_differ(line: Line, following: Line) -> bool:
+    small, large = line.size, following.size
     if small > large:
         small, large = large, small
+        if following.text[:1].islower():  # after a large initial
+            return False
     return small <= 0 or large / small > _OTHER_SIZE
 
 
-def _had_room(lines: Sequence[Line], index: int, pitch: float, right: float) -> bool:
+def _had_room(lines: Sequence[Line], index: int, pitch: float, rights: Sequence[float]) -> bool:
     """Return whether the first word of the next line would have fitted at the end of a line.
 
     The column of a line reaches as far to the right as one of its neighbours with about the same left edge.
     """
     line, following = lines[index], lines[index + 1]
-    word = following.text.split(" ", 1)[0]
-    character_width = (following.right - following.left) / len(following.text)
-    end = line.right + (len(word) + 1) * character_width
-    if end >= right:
+    text = following.text
+    character_width = (following.right - following.left) / len(text)
+    n_characters = text.find(" ")  # of the first word
+    end = line.right + ((n_characters if n_characters >= 0 else len(text)) + 1) * character_width
+    begin, stop = max(0, index - _NEIGHBOURS), index + _NEIGHBOURS + 1
+    if end >= max(rights[begin:stop]):
         return False
     low, high = line.left - _SAME_COLUMN * pitch, line.left + _SAME_COLUMN * pitch
-    neighbours = lines[max(0, index - _NEIGHBOURS) : index + _NEIGHBOURS + 1]
-    for other in neighbours:  # noqa: SIM110 - no generator: this is asked for nearly every line
+    for other in lines[begin:stop]:  # noqa: SIM110 - no generator: this is asked for nearly every line
         if end < other.right and low <= other.left <= high:
             return True
     return False
@@ -167,7 +165,7 @@ def _with_apparent_size(line: Line) -> Line:
     A Type 3 font, as of old TeX, has its own units: all sizes seem to be 0.1. On average a letter is half as wide as
     the font is large; a title, which is 1.6 times as large as the text, stands out all the same.
     """
-    if not 0 < line.size < _LEAST_SIZE or not line.text:
+    if not 0 < line.size < LEAST_SIZE or not line.text:
         return line
     return line._replace(size=2 * (line.right - line.left) / len(line.text), is_estimated=True)
 

@@ -5,11 +5,12 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import accumulate
 
-from longsearch.indexer.extract.clean import CJK, clean_characters
+from longsearch.indexer.extract.clean import CJK, HYPHEN, clean_characters, is_usual
 
 _DIGITS = re.compile(r"\d+")
 _RUN_OF_SPACE = re.compile(r"\s+")
 _APART = re.compile(f"(?<=[{CJK}]) (?=[{CJK}])")
+_FIRST_CJK = CJK[0]
 _TOGETHER = re.compile(f"[{CJK}](?=[{CJK}])")
 # A running line without letters must be a page number ("12", "- 12 -", "12 / 30"), or long tables would lose rows.
 _PAGE_NUMBER = re.compile(r"[^\w#]*#[^\w#]*(#[^\w#]*)?")
@@ -20,6 +21,8 @@ _MIN_LINES = 2
 """Lines of a page that may lose a running line: a page with one line would become empty."""
 _MAX_HEAD_CHARACTERS = 150
 _MAX_HEAD_LINES = 3
+LINE_END = "\r\n"
+"""What pdfium writes after each line."""
 SENTENCE_END = tuple('.!?:;"”’)»]。！？')
 _HYPHENS = frozenset("-\u2010")
 
@@ -37,16 +40,27 @@ def line_of_page(text: str) -> str:
 
 def clean_line(raw: str) -> str:
     """Return a line of a library's text cleaned, in the form of `line_of_page`."""
-    line = raw.replace("\ufffe", "").strip(" ")  # pdfium's hyphen, which is dropped
+    line = raw.replace(HYPHEN, "").strip(" ")
     if line.isascii() and line.isprintable() and "  " not in line:  # most lines
         return line
     return line_of_page(clean_characters(raw))
 
 
+def clean_lines(page: str) -> list[str]:
+    """Return `clean_line` of each line of a page: the page is cleaned at once, unless it has other ends of lines."""
+    text = page.replace(LINE_END, "\n")
+    cleaned = text.replace(HYPHEN, "") if is_usual(text) else clean_characters(text)
+    lines = cleaned.split("\n")
+    if not len(lines) == page.count(LINE_END) + 1 == text.count("\n") + 1 or "\r" in cleaned or "\x1b" in text:
+        return list(map(clean_line, page.split(LINE_END)))
+    if "  " in cleaned or "\t" in cleaned or not is_usual(text):
+        return list(map(line_of_page, lines))
+    return [line.strip(" ") for line in lines]
+
+
 def is_one_run(line: str, following: str) -> bool:
     """Return whether no space belongs between two lines, because both are Chinese or Japanese where they meet."""
-    meeting = line[-1:] + following[:1]
-    return not meeting.isascii() and _TOGETHER.match(meeting) is not None
+    return line[-1:] >= _FIRST_CJK and _TOGETHER.match(line[-1:] + following[:1]) is not None
 
 
 def breaks_word(line: str, following: str) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from ctypes import c_ulong, create_string_buffer
 from dataclasses import replace
 from functools import partial
+from itertools import accumulate, compress
 from typing import Any
 
 import pypdfium2 as pdfium
@@ -27,8 +28,8 @@ from longsearch.indexer.extract.pdf.info import INFO, INFO_FIELDS
 from longsearch.indexer.extract.pdf.layers import Layers
 from longsearch.indexer.extract.pdf.layout import Line, title_in, with_separators
 from longsearch.indexer.extract.pdf.ocr import DPI, Picture
-from longsearch.indexer.extract.pdf.pages import clean_line
-from longsearch.indexer.extract.pdf.places import placed
+from longsearch.indexer.extract.pdf.pages import LINE_END, clean_line, clean_lines
+from longsearch.indexer.extract.pdf.places import character_indices, placed
 from longsearch.indexer.extract.pdf.quality import ReadPage, garbage_share
 from longsearch.indexer.extract.pdf.repair import has_tex_ligatures, with_tex_ligatures
 from longsearch.indexer.extract.pdf.rows import arranged
@@ -42,7 +43,6 @@ from longsearch.indexer.extract.wire.limits import (
 )
 from longsearch.indexer.extract.wire.values import MarkApart, limited
 
-_LINE_END = "\r\n"
 _MAX_LABEL_BYTES = 100
 _MAX_PACKETS = 50
 _MAX_DRAWN_CHARACTERS = 2_000
@@ -213,11 +213,9 @@ def _text_and_lines(text_page: Any, raw: str) -> tuple[str, list[Line]]:
     """Return a page's text and its lines in the order of reading, with letters that its fonts moved put right."""
     raw = unswapped(raw)
     if shift := shift_of(raw):
-        lines = [
-            placed(text_page, clean_line(text), first, last)
-            for text, first, last in shifted_lines(text_page, shift)
-            if text.strip()
-        ]
+        shown = [line for line in shifted_lines(text_page, shift) if line[0].strip()]
+        texts, firsts, lasts = zip(*shown, strict=True) if shown else ((), (), ())
+        lines = placed(text_page, list(map(clean_line, texts)), firsts, lasts)
         return "\n".join(line.text for line in lines), arranged(lines)
     return raw, arranged(_lines(text_page, raw))
 
@@ -247,29 +245,20 @@ def _lines(text_page: Any, raw: str) -> list[Line]:
 
 
 def _found_lines(text_page: Any, raw: str) -> list[Found]:
-    repaired = has_tex_ligatures(raw)
-    n_raw_units = len(raw.encode("utf-16-le", "surrogatepass")) // 2
-    beyond_bmp = n_raw_units > len(raw)
+    raws = raw.split(LINE_END)
+    texts = [clean_line(with_tex_ligatures(line)) for line in raws] if has_tex_ligatures(raw) else clean_lines(raw)
+    lengths = list(map(len, raws))
+    if not raw.isascii() and len(raw.encode("utf-16-le", "surrogatepass")) > 2 * len(raw):
+        lengths = [len(line.encode("utf-16-le", "surrogatepass")) // 2 for line in raws]  # as pdfium counts
+        raws = [line if length == len(line) else "" for line, length in zip(raws, lengths, strict=True)]
+    firsts = list(accumulate((length + len(LINE_END) for length in lengths[:-1]), initial=0))
     # The text may lack some of the page's characters and adds none: if the counts are equal, so are all indices.
-    same_indices = pdfium_c.FPDFText_CountChars(text_page) == n_raw_units
-    found: list[Found] = []
-    first = 0
-    for raw_line in raw.split(_LINE_END):
-        # pdfium counts in UTF-16 units
-        n_units = len(raw_line.encode("utf-16-le", "surrogatepass")) // 2 if beyond_bmp else len(raw_line)
-        text = clean_line(with_tex_ligatures(raw_line) if repaired else raw_line)
-        if text:
-            last = first + n_units - 1
-            if same_indices:
-                known = raw_line if n_units == len(raw_line) else ""
-                found.append(Found(placed(text_page, text, first, last), known, first))
-            else:
-                ends = (_character_index(text_page, index) for index in (first, last))
-                found.append(Found(placed(text_page, text, *ends), "", first))
-        first += n_units + len(_LINE_END)
-    return found
-
-
-def _character_index(text_page: Any, text_index: int) -> int:
-    """Return the index of the page's character for a character of its text; -1 if there is none."""
-    return int(pdfium_c.FPDFText_GetCharIndexFromTextIndex(text_page, text_index))
+    same_indices = pdfium_c.FPDFText_CountChars(text_page) == firsts[-1] + lengths[-1]
+    lasts = [first + length - 1 for first, length in zip(firsts, lengths, strict=True)]
+    raws = list(compress(raws, texts))
+    firsts, lasts = (list(compress(column, texts)) for column in (firsts, lasts))
+    texts = list(filter(None, texts))
+    if same_indices:
+        return list(map(Found, placed(text_page, texts, firsts, lasts), raws, firsts))
+    ends = (character_indices(text_page, indices) for indices in (firsts, lasts))
+    return [Found(line, "", first) for line, first in zip(placed(text_page, texts, *ends), firsts, strict=True)]

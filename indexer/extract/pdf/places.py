@@ -1,13 +1,15 @@
 """Ask pdfium where the characters of a page stand.
 
 pypdfium2 has ctypes compare each argument with its declared type, which takes longer than pdfium does. The functions
-here are the same ones without declared types: a call takes 0.3 µs in place of 0.7, and a page needs thousands.
+here are the same ones without declared types, and `map` calls them for all lines of a page: a call takes a third of
+the time, and a page needs thousands.
 """
 
-from collections.abc import Callable
-from ctypes import CFUNCTYPE, byref, c_double, c_int, c_void_p, cast
+from collections.abc import Callable, Sequence
+from ctypes import PYFUNCTYPE, Array, byref, c_double, c_float, c_int, c_void_p, cast, sizeof
+from itertools import repeat
 from math import hypot
-from operator import lt, sub
+from operator import lt, mul, sub
 from typing import Any
 
 import pypdfium2.raw as pdfium_c
@@ -17,7 +19,7 @@ from longsearch.indexer.extract.pdf.layout import Line
 
 def _undeclared(function: Any, returns: Any = c_int) -> Callable[..., Any]:
     """Return a function of pdfium that takes its arguments as they are: pointers, references and C integers."""
-    undeclared: Callable[..., Any] = CFUNCTYPE(returns)(cast(function, c_void_p).value or 0)
+    undeclared: Callable[..., Any] = PYFUNCTYPE(returns)(cast(function, c_void_p).value or 0)
     return undeclared
 
 
@@ -26,57 +28,103 @@ _get_box = _undeclared(pdfium_c.FPDFText_GetLooseCharBox)
 _get_matrix = _undeclared(pdfium_c.FPDFText_GetMatrix)
 _count_boxes = _undeclared(pdfium_c.FPDFText_CountRects)
 _get_piece = _undeclared(pdfium_c.FPDFText_GetRect)
-font_size = _undeclared(pdfium_c.FPDFText_GetFontSize, c_double)
+_index_of = _undeclared(pdfium_c.FPDFText_GetCharIndexFromTextIndex)
+_get_size = _undeclared(pdfium_c.FPDFText_GetFontSize, c_double)
+_USUAL_ROOM = 512
 
-# Buffers that pdfium writes positions into, shared by all calls: pdfium allows only one thread.
-_X, _Y, _X_END, _Y_END = (c_double() for _ in range(4))
-_BOX, _MATRIX = pdfium_c.FS_RECTF(), pdfium_c.FS_MATRIX()
-_TO_X, _TO_Y, _TO_X_END, _TO_Y_END, _TO_BOX, _TO_MATRIX = map(byref, (_X, _Y, _X_END, _Y_END, _BOX, _MATRIX))
+
+class _Room:
+    """Memory that pdfium writes `n` places into."""
+
+    def __init__(self, n: int) -> None:
+        self.x, self.y, self.x_end, self.y_end = ((c_double * n)() for _ in range(4))
+        self.box, self.matrix = (c_float * (4 * n))(), (c_float * (6 * n))()  # left, top, right, bottom; a, b, c, …
+        self.to_x, self.to_y, self.to_x_end, self.to_y_end = (
+            _references(array, 1) for array in (self.x, self.y, self.x_end, self.y_end)
+        )
+        self.to_box, self.to_matrix = _references(self.box, 4), _references(self.matrix, 6)
+
+
+def _references(array: "Array[Any]", length: int) -> list[Any]:
+    """Return a reference to each `length` numbers of an array."""
+    return [byref(array, start) for start in range(0, sizeof(array), length * sizeof(array._type_))]
+
+
+_SHARED = _Room(_USUAL_ROOM)  # used by all calls: pdfium allows only one thread
+
+
+def _room(n: int) -> _Room:
+    return _SHARED if n <= _USUAL_ROOM else _Room(n)
+
+
+def character_indices(text_page: Any, text_indices: Sequence[int]) -> list[int]:
+    """Return the index of the page's character for each character of its text; -1 if there is none."""
+    return list(map(_index_of, repeat(text_page), text_indices))
 
 
 def origin(text_page: Any, index: int) -> tuple[float, float]:
     """Return where a character stands on its baseline, in points."""
-    _get_origin(text_page, index, _TO_X, _TO_Y)
-    return _X.value, _Y.value
+    _get_origin(text_page, index, _SHARED.to_x[0], _SHARED.to_y[0])
+    return _SHARED.x[0], _SHARED.y[0]
 
 
-def right_edge(text_page: Any, index: int) -> float:
-    """Return where a character ends."""
-    _get_box(text_page, index, _TO_BOX)
-    return float(_BOX.right)
+def origins(text_page: Any, indices: Sequence[int]) -> tuple[list[float], list[float]]:
+    """Return (lefts, baselines) of characters: where they stand, in points."""
+    n, room = len(indices), _room(len(indices))
+    list(map(_get_origin, repeat(text_page), indices, room.to_x, room.to_y))
+    return room.x[:n], room.y[:n]
 
 
-def gap_between(text_page: Any, index: int, following: int) -> tuple[float, float]:
-    """Return where a character ends, and where one that follows it begins."""
-    _get_box(text_page, index, _TO_BOX)
-    _get_origin(text_page, following, _TO_X, _TO_Y)
-    return _BOX.right, _X.value
+def rights(text_page: Any, indices: Sequence[int]) -> list[float]:
+    """Return where characters end."""
+    room = _room(len(indices))
+    list(map(_get_box, repeat(text_page), indices, room.to_box))
+    return room.box[2 : 4 * len(indices) : 4]
 
 
-def placed(text_page: Any, text: str, start: int, end: int) -> Line:
-    """Return the line `text`, which spans the page's characters `start` to `end`, with its position if known."""
-    known = (
-        _get_origin(text_page, start, _TO_X, _TO_Y)
-        and _get_origin(text_page, end, _TO_X_END, _TO_Y_END)
-        and _get_box(text_page, end, _TO_BOX)
-        and _get_matrix(text_page, start, _TO_MATRIX)
+def font_sizes(text_page: Any, indices: Sequence[int]) -> list[float]:
+    """Return the sizes of characters' fonts."""
+    return list(map(_get_size, repeat(text_page), indices))
+
+
+def gap_between(text_page: Any, index: int, following: int) -> float:
+    """Return how far a character begins behind the end of another one."""
+    _get_box(text_page, index, _SHARED.to_box[0])
+    _get_origin(text_page, following, _SHARED.to_x[0], _SHARED.to_y[0])
+    return _SHARED.x[0] - _SHARED.box[2]
+
+
+def placed(text_page: Any, texts: Sequence[str], starts: Sequence[int], ends: Sequence[int]) -> list[Line]:
+    """Return the lines `texts`, each of which spans the page's characters from a start to an end.
+
+    A line without a known position has none.
+    """
+    n, room, page = len(texts), _room(len(texts)), repeat(text_page)
+    calls = (
+        map(_get_origin, page, starts, room.to_x, room.to_y),
+        map(_get_origin, page, ends, room.to_x_end, room.to_y_end),
+        map(_get_box, page, ends, room.to_box),
+        map(_get_matrix, page, starts, room.to_matrix),
     )
-    if not known:
-        return Line(text)
-    size = font_size(text_page, start) * hypot(_MATRIX.c, _MATRIX.d)
-    return Line(text, _X.value, _BOX.right, _Y.value, _Y_END.value, size)
+    known = list(map(all, zip(*map(list, calls), strict=True)))
+    scales = map(hypot, room.matrix[2 : 6 * n : 6], room.matrix[3 : 6 * n : 6])
+    sizes = map(mul, map(_get_size, page, starts), scales)
+    lines = list(map(Line, texts, room.x[:n], room.box[2 : 4 * n : 4], room.y[:n], room.y_end[:n], sizes))
+    return (
+        lines
+        if all(known)
+        else [one if is_known else Line(one.text) for one, is_known in zip(lines, known, strict=True)]
+    )
 
 
 def stand_apart(text_page: Any, first: int, length: int, distance: float) -> bool:
     """Return whether two neighbouring pieces of a line, each drawn alone, have more than `distance` between them."""
-    n_pieces = _count_boxes(text_page, first, length)
-    if n_pieces < 2:
+    n = _count_boxes(text_page, first, length)
+    if n < 2:
         return False
-    lefts, rights = [], []
-    for number in range(n_pieces):
-        _get_piece(text_page, number, _TO_X, _TO_Y, _TO_X_END, _TO_Y_END)
-        lefts.append(_X.value)
-        rights.append(_X_END.value)
+    room = _room(n)
+    list(map(_get_piece, repeat(text_page), range(n), room.to_x, room.to_y, room.to_x_end, room.to_y_end))
+    lefts, rights = room.x[:n], room.x_end[:n]
     if not all(map(lt, lefts, lefts[1:])):
         lefts, rights = map(list, zip(*sorted(zip(lefts, rights, strict=True)), strict=True))
     return bool(max(map(sub, lefts[1:], rights)) > distance)

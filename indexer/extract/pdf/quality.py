@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 
 from longsearch.engine.errors import ExtractionError
+from longsearch.indexer.extract.clean import HYPHEN, is_usual
 from longsearch.indexer.extract.pdf.ciphers import is_garbage
 from longsearch.indexer.extract.wire.values import RawMark
 
@@ -58,9 +59,9 @@ def garbage_share(raw: str) -> float:
     there is too little text to judge. `raw` is a library's output before any cleaning. U+0002 and U+FFFE are not
     garbage: pdfium marks a hyphen at a line's end with them.
     """
-    if _GARBAGE.search(raw) is None:  # nearly every page
+    if is_usual(raw) or _GARBAGE.search(raw) is None:  # nearly every page
         return 1.0 if is_garbage(raw) else 0.0
-    text = raw.replace("\x02", "").replace("\ufffe", "")
+    text = raw.replace("\x02", "").replace(HYPHEN, "")
     bad = len(_GARBAGE.findall(text))
     # Python counts some controls (0x1c to 0x1f) as space; here they are garbage.
     total = max(sum(map(len, text.split())), bad)

@@ -79,7 +79,7 @@ def _runs(lines: Sequence[Line]) -> list[list[Line]]:
 def _stands_beside(columns: Sequence[Sequence[Line]], other: Sequence[Line]) -> bool:
     """Return whether the lines of `other` stand in the rows of the columns before, to their right, and are short."""
     first = columns[0]
-    if any(line.right <= line.left for line in other) or _words(other) >= _PROSE_WORDS:
+    if _words(other) >= _PROSE_WORDS or any(line.right <= line.left for line in other):
         return False
     rows = [_row_of(first, line) for line in other]
     shared = [row for row in rows if row is not None]
@@ -121,7 +121,7 @@ def _row(lines: Sequence[Line]) -> Line:
 
 
 def _words(lines: Sequence[Line]) -> float:
-    return sum(line.text.count(" ") + 1 for line in lines) / max(1, len(lines))
+    return (" ".join([line.text for line in lines]).count(" ") + 1) / len(lines)
 
 
 # ---- blocks of lines whose parts stand below one another
