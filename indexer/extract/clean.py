@@ -8,7 +8,6 @@ import re
 import unicodedata
 from functools import cache, lru_cache
 
-
 # Remove whole escape sequences, or "[31m" would remain: CSI, then OSC (which carries a text), then any other.
 _ESCAPE_SEQUENCE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]{0,1000}(?:\x07|\x1b\\)|\x1b[@-Z\\^_]?")
 _LINE_END = re.compile("\r\n?|[\x0b\x85\u2028\u2029]")

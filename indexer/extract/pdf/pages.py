@@ -49,11 +49,11 @@ def clean_line(raw: str) -> str:
 def clean_lines(page: str) -> list[str]:
     """Return `clean_line` of each line of a page: the page is cleaned at once, unless it has other ends of lines."""
     text = page.replace(LINE_END, "\n")
-    cleaned = text.replace(HYPHEN, "") if is_usual(text) else clean_characters(text)
+    cleaned = text.replace(HYPHEN, "") if is_usual(page) else clean_characters(text)
     lines = cleaned.split("\n")
     if not len(lines) == page.count(LINE_END) + 1 == text.count("\n") + 1 or "\r" in cleaned or "\x1b" in text:
         return list(map(clean_line, page.split(LINE_END)))
-    if "  " in cleaned or "\t" in cleaned or not is_usual(text):
+    if "  " in cleaned or "\t" in cleaned or not is_usual(page):
         return list(map(line_of_page, lines))
     return [line.strip(" ") for line in lines]
 
