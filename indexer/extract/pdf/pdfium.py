@@ -19,10 +19,11 @@ from longsearch.indexer.extract.clean import one_line
 from longsearch.indexer.extract.pdf.annotations import Beside, Pinned, Typed, beside, pinned, text_within
 from longsearch.indexer.extract.pdf.apart import put_onto
 from longsearch.indexer.extract.pdf.associated import associated_files
+from longsearch.indexer.extract.pdf.cells import with_cells
 from longsearch.indexer.extract.pdf.ciphers import shift_of, unswapped
 from longsearch.indexer.extract.pdf.drawn import MAX_ON_A_PAGE, words_drawn
 from longsearch.indexer.extract.pdf.fields import named, with_fields
-from longsearch.indexer.extract.pdf.gaps import Found, put_right, shifted_lines, with_cells
+from longsearch.indexer.extract.pdf.gaps import Found, put_right, shifted_lines
 from longsearch.indexer.extract.pdf.headings import HeadingsByType
 from longsearch.indexer.extract.pdf.info import INFO, INFO_FIELDS
 from longsearch.indexer.extract.pdf.layers import Layers
