@@ -6,6 +6,7 @@ itself.
 """
 
 import hashlib
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -13,6 +14,7 @@ from typing import NamedTuple
 import pytest
 
 import longsearch
+from longsearch.app.cli import main
 from longsearch.app.paths import index_path
 from longsearch.app.search.python_door import Index
 from longsearch.engine.inference.tokens import TextTokenizer
@@ -20,7 +22,7 @@ from longsearch.engine.models.hub import bundled_model
 from longsearch.engine.passages import cut_passages
 from longsearch.engine.store.records import FileStamp
 from longsearch.engine.store.store import Store
-from longsearch.engine.types.results import PassageHit
+from longsearch.engine.types.results import PassageHit, Verdict
 from longsearch.indexer.extract.assembly import assemble_text
 from longsearch.indexer.extract.dispatch import read_text
 from longsearch.indexer.extract.formats import Format
@@ -42,6 +44,7 @@ class Asked(NamedTuple):
 
 LISTS = {"questions_en.txt": 31, "questions_other.txt": 1}
 """As many as fail today, 26 November 2026. Never raise them."""
+_MOST_DENIED = 3
 
 
 def questions(name: str) -> list[Asked]:
@@ -87,3 +90,16 @@ def test_the_questions_get_the_sentences_that_answer_and_their_places(index: Ind
 
 def _place(passage: PassageHit) -> str:
     return f"p. {passage.page}" if passage.page else passage.heading or "-"
+
+
+@pytest.mark.slow  # the only test with vectors here: half a minute
+def test_nothing_is_told_over_few_of_the_questions_about_the_samples(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = make_home(tmp_path, monkeypatch) / "samples"
+    shutil.copytree(SAMPLES, root)
+    assert main(["index", str(root), "-q"]) == 0
+    index = longsearch.open_index(root)
+    asked = [one for one in questions("questions_en.txt") if one.document != "lock"]
+    denied = [one.question for one in asked if index.search(one.question, read=True).verdict is Verdict.NOTHING]
+    assert len(denied) <= _MOST_DENIED, denied

@@ -132,7 +132,7 @@ def test_words_that_neither_index_nor_reader_knows_have_no_answer(store: Store, 
 @pytest.mark.parametrize(
     ("query", "scores", "known", "line"),
     [
-        ("how do I get a good crust", [0.3, 0.19, 0.1, 0.1, 0.1], 1, 0.06),
+        ("how do I get a good crust", [0.3, 0.19, 0.1, 0.1, 0.1], 1, 0.05),
         ("how do I get a good crust", [0.3, 0.2, 0.1, 0.1, 0.1], 1, NOTHING_BELOW),
         ("how do I get a good crust", [0.3, 0.1], 1, NOTHING_BELOW),
         ("how do I get a good zorp", [0.3, 0.19, 0.1, 0.1, 0.1], 0, NOTHING_BELOW),
