@@ -47,9 +47,15 @@ _CODE = re.compile(r"^(```|~~~).*?^\1[^\n]*$|(?<!`)`(?!`)[^`\n]+`(?!`)", re.MULT
 _BLOCK = re.compile(r"(?:^[ ]{0,3}>[^\n]*(?:\n|\Z))+", re.MULTILINE)
 _OF_BLOCK = re.compile(r"^[ ]{0,3}>[ ]?", re.MULTILINE)
 _ORG_BLOCK = re.compile(r"^[ \t]*#\+begin_quote[^\n]*\n(.*?)^[ \t]*#\+end_quote[^\n]*$", re.I | re.M | re.DOTALL)
+_PLAIN = (".txt", ".text", ".rst")
+_INDENTED = re.compile(r"(?<=[^:]:\n\n)(?:(?:\t| {2,})[ \t]*\S[^\n]*(?:\n|\Z))+")
+"""A block of plain text that the line before announces; after two colons reStructuredText has code."""
+_ORG_CODE = re.compile(r"^[ \t]*#\+begin_(src|example)\b.*?^[ \t]*#\+end_\1[^\n]*$", re.I | re.M | re.DOTALL)
 _TYPST = re.compile(r"#quote\((?:[^()\[\]]|\[[^\[\]]{0,100}\]){0,200}\)\[([^\[\]]*)\]|#quote\[([^\[\]]*)\]")
 _SOURCE_LINE = re.compile(r"\n\s*(?:—|–|--)[^\n]*\s*\Z")
 _GAP = re.compile(r"\s*(?:\[[^\]]*\]|\(\s*(?:…|\.{3})\s*\)|…|(?:\.\s?){3,})\s*")
+_OWN_CASE = re.compile(r"(?<!\w)\[([^\W\d_])\](?=[^\W\d_])")
+"""A first letter that was made small or large: [t]he."""
 _NEXT_SENTENCE = re.compile(r"[.!?]['\"”’»“]?\s+[^\W\d_]")
 _LAST_SENTENCE = re.compile(r"\n\s*\n|(?<!\bal)[.!?]\s(?=[^\W\d_])")
 _NEAR = 160
@@ -140,7 +146,9 @@ def with_markdown_marks(draft: str, suffix: str) -> str:
     if is_tex(suffix):
         return with_plain_marks(draft)
     if suffix == ".org":
-        return _ORG_BLOCK.sub(lambda found: f"\n{as_block(found[1])}", draft)
+        return _ORG_BLOCK.sub(lambda found: f"\n{as_block(found[1])}", _ORG_CODE.sub(_blank, draft))
+    if suffix in _PLAIN:
+        draft = _INDENTED.sub(lambda found: as_block(found[0]), draft)
     if suffix == ".typ":
         return _TYPST.sub(lambda found: f"“{found[1] or found[2]}”", draft)
     return _CODE.sub(_blank, draft)
@@ -228,7 +236,7 @@ def _goes_on(text: str, start: int, stop: int) -> int | None:
 
 def _pieces(text: str) -> tuple[str, ...]:
     """Return what stands between ellipses and brackets, without single words; () if it is too short."""
-    pieces = [piece.strip(" ,;:") for piece in _GAP.split(text)]
+    pieces = [piece.strip(" ,;:") for piece in _GAP.split(_OWN_CASE.sub(r"\1", text))]
     if sum(map(n_words, pieces)) < FEWEST_WORDS:
         return ()
     kept = [piece for piece in pieces if n_words(piece) > 1] or [text]

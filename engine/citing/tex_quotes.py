@@ -1,6 +1,7 @@
 r"""Puts plain quotation marks, and Markdown's blocks, in place of LaTeX's own and of those of csquotes. Pure.
 
-\enquote{…}  \textquote[cite]{…}  \textcquote{key}{…}  \blockquote{…}  \foreignquote{lang}{…}  ``…''
+\enquote{…}  \textquote[cite]{…}  \textcquote{key}{…}  \blockquote{…}  \foreignquote{lang}{…}  \say{…}
+``…''  `…'  \glqq…\grqq  \og…\fg  \flqq…\frqq  \guillemotleft…  \textquotedblleft…
 \begin{quote}…\end{quote}, and so quotation, quoting, displayquote and displaycquote
 """
 
@@ -13,11 +14,18 @@ _BLOCK = re.compile(
     r"\\begin\{(quote|quotation|quoting|display(?:c?)quote)\}((?:\[[^\]\n]{0,200}\]){0,2})(.*?)\\end\{\1\}", re.DOTALL
 )
 _KEY = re.compile(r"\s*\{([^{}\n]{1,200})\}")
-_COMMAND = re.compile(r"\\(?:(?P<foreign>foreign|hyphen)?(?:text|block)?(?P<key>c)?quote|enquote)\*?(?=[\[{])")
+_COMMAND = re.compile(r"\\(?:(?P<foreign>foreign|hyphen)?(?:text|block)?(?P<key>c)?quote|enquote|say)\*?(?=[\[{])")
 _OPTION = re.compile(r"\s*\[([^\]\n]{0,300})\]")
 _NOTE = re.compile(
     r"\s?\\(?:footnote|[a-zA-Z]*cite[a-zA-Z]*)\*?(?:\[[^\]]{0,300}\]){0,2}\{(?:[^{}]|\{[^{}]{0,200}\}){0,1000}\}"
 )
+_NAMED = re.compile(
+    r"\{?\\(?:(?P<o>glqq|textquotedblleft)|(?P<c>grqq|textquotedblright)|(?P<l>flqq|og|guillemotleft|guillemetleft)"
+    r"|(?P<r>frqq|fg|guillemotright|guillemetright))(?![A-Za-z])(?:\{\}|\}|[ ](?=[^\W\d_]))?"
+)
+_MARKS = {"o": "“", "c": "”", "l": "«", "r": "»"}
+_SINGLE = re.compile(r"(?<!\\)[`']")
+"""As it is printed; behind a backslash it is an accent."""
 _LONGEST, _DEEPEST = 4_000, 10
 _INNER = (
     (re.compile(r"\\textelp\{([^{}]*)\}"), "[…]"),
@@ -37,8 +45,9 @@ def with_plain_marks(tex: str) -> str:
     text = _COMMENT.sub(lambda found: " " * len(found[0]), tex)
     for pattern, plain in _INNER:
         text = pattern.sub(plain, text)
+    text = _NAMED.sub(lambda found: _MARKS[found.lastgroup or "o"], text)
     text = _commands(_BLOCK.sub(_as_block, text))
-    return text.replace("``", "“").replace("''", "”")
+    return _SINGLE.sub(lambda mark: "‘" if mark[0] == "`" else "’", text.replace("``", "“").replace("''", "”"))
 
 
 def _as_block(found: re.Match[str]) -> str:

@@ -179,3 +179,37 @@ def test_the_words_of_a_link_belong_to_the_claim_and_two_words_are_one() -> None
 def test_a_claim_of_latex_is_read_as_it_is_printed() -> None:
     (claim,) = claims_in(r"The \emph{valve} had failed~\citep[4]{miller1979}.", ".tex")
     assert (claim.text, claim.cited[0].name) == ("The valve had failed.", "miller1979")
+
+
+@pytest.mark.parametrize(
+    ("suffix", "draft", "said"),
+    [
+        (".md", "“[t]he mast broke at noon that day”", "the mast broke at noon that day"),
+        (".tex", "`The boys' mast broke at noon' was all", "The boys’ mast broke at noon"),
+        (".tex", r"\say{The mast broke at noon that day}", "The mast broke at noon that day"),
+        (".tex", r"{\glqq}The mast broke at noon\grqq{} und so", "The mast broke at noon"),
+        (".tex", r"\og The mast broke at noon \fg{} et puis", "The mast broke at noon"),
+        (".tex", r"\guillemotleft The mast broke at noon\guillemotright.", "The mast broke at noon"),
+        (".txt", "He said:\n\n    The mast broke\n    at noon.\n\nAnd so on.", "The mast broke at noon."),
+        (".txt", "He said:\n\n\tThe mast broke at noon.\n", "The mast broke at noon."),
+        (".rst", "He said:\n\n   The mast broke at noon.\n", "The mast broke at noon."),
+    ],
+)
+def test_what_else_sets_off_a_quotation(suffix: str, draft: str, said: str) -> None:
+    (quoted,) = quotations_in(draft, suffix)
+    assert quoted.pieces == (said,)
+    assert quoted.line == (3 if "\n" in draft else 1)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "draft"),
+    [
+        (".rst", "So run::\n\n    the mast broke at noon\n"),
+        (".txt", "A list\n\n    the mast broke at noon\n"),
+        (".org", '#+begin_src sh\necho "the mast broke at noon"\n#+end_src\n'),
+        (".tex", r"caf\'e, the mast broke \`a noon, f'(x) and g'(x)"),
+        (".tex", r"\ogre The mast broke at noon \fgx"),
+    ],
+)
+def test_what_sets_off_no_quotation(suffix: str, draft: str) -> None:
+    assert quotations_in(draft, suffix) == []
