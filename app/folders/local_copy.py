@@ -56,13 +56,13 @@ def _is_published(path: Path, last: "Publication") -> bool:
     return False
 
 
-def publish_changes(root: Path, session: Session, report: Callable[[str], None] = lambda _: None) -> None:
+def publish_changes(root: Path, session: Session) -> None:
     """Publish what the working file of a folder has and its store has not. Nothing happens without a store."""
     address = address_of(root)
     if address:
         from longsearch.engine.index.lance.address import uri_of
         from longsearch.engine.index.lance.publishing import publish
 
-        made = publish(session, uri_of(address), base_of(root), report)
+        made = publish(session, uri_of(address), base_of(root))
         if made.number != base_of(root):
             point(root, address, base=made.number)

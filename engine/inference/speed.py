@@ -24,9 +24,9 @@ NOTE_TOKENS = 200
 PASSAGE_TOKENS = 130  # the average length of a passage of prose
 
 
-def random_document(encoder: AnyEncoder, n_tokens: int, seed: int = 0) -> tuple[TokenizedText, list[Passage]]:
+def random_document(encoder: AnyEncoder, n_tokens: int) -> tuple[TokenizedText, list[Passage]]:
     """Make up a document as `Encoder.split` returns it. Each token is a word of one letter."""
-    ids = np.random.default_rng(seed).integers(0, encoder.tokenizer.vocabulary_size, n_tokens)
+    ids = np.random.default_rng(0).integers(0, encoder.tokenizer.vocabulary_size, n_tokens)
     borders = [(start, min(start + PASSAGE_TOKENS, n_tokens)) for start in range(0, n_tokens, PASSAGE_TOKENS)]
     passages = [Passage(2 * start, 2 * stop, stop - start) for start, stop in borders]
     return TokenizedText(ids, 2 * np.arange(n_tokens), "a " * n_tokens), passages

@@ -85,13 +85,13 @@ class Reader:
         self._lock = Lock()
 
     @classmethod
-    def shipped(cls, tokenizer: TextTokenizer | None = None) -> Self | None:
+    def shipped(cls) -> Self | None:
         """Open the reader that ships with longsearch; None where it is left out. As `open` otherwise."""
-        return cls.open(SHIPPED, tokenizer) if (SHIPPED / FILE).exists() else None
+        return cls.open(SHIPPED) if (SHIPPED / FILE).exists() else None
 
     @classmethod
-    def open(cls, folder: Path, tokenizer: TextTokenizer | None = None) -> Self:
-        """Open the reader in `folder`. `tokenizer`: the bundled model's, if it is loaded. Raises ModelError."""
+    def open(cls, folder: Path) -> Self:
+        """Open the reader in `folder`, with the bundled model's tokenizer and table. Raises ModelError."""
         model = locate("bundled")
         config, _ = read_config(model.folder / "config.json")
         table = open_query_weights(model.folder, config) if isinstance(config, Mamba2Config) else None
@@ -101,7 +101,7 @@ class Reader:
             raise ModelError(f"cannot read {folder / FILE}: {error}", "install longsearch again") from error
         if table is None:
             raise ModelError("the reader needs the table of the bundled model", "install longsearch again")
-        return cls(tokenizer or TextTokenizer.load(model.tokenizer_folder), table, tensors)
+        return cls(TextTokenizer.load(model.tokenizer_folder), table, tensors)
 
     def read(self, query: str, passages: Sequence[tuple[str, str]]) -> list[Reading]:
         """Return what the reader says of each passage, given as (text, language)."""

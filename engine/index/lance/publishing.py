@@ -4,7 +4,7 @@ Only what has changed since the last publication is written: passages by documen
 wholes. Until `publications` has its new row, readers see the old versions; a writer that died is undone by the next.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,9 +41,7 @@ class _Document:
         return range(postings.bucket_of(self.first_passage), postings.bucket_of(last) + 1 if self.n_passages else 0)
 
 
-def publish(
-    session: Session, store: str | Tables, base: int | None = None, report: Callable[[str], None] = lambda _: None
-) -> Publication:
+def publish(session: Session, store: str | Tables, base: int | None = None) -> Publication:
     """Publish the index in SQLite as the newest state of a store, given by its URI or open; return the publication.
 
     If nothing has changed, it is the last one. `base`: the number of the publication from which the working file comes;
@@ -59,7 +57,7 @@ def publish(
         if last is not None and last.sums == sums:
             return last
         tables.go_back(last)
-        made = _written(db, tables, last, small, sums, report)
+        made = _written(db, tables, last, small, sums)
     tables.publish(made)
     forget(tables.uri)
     return made
@@ -82,16 +80,13 @@ def _written(
     last: Publication | None,
     small: dict[str, list[rows.Row]],
     sums: dict[str, str],
-    report: Callable[[str], None],
 ) -> Publication:
     model = vectors.model_in_use(db)
     dim = model[1] if model else 0
     is_new = last is None or last.dim != dim
     before = {} if is_new or last is None else _published(tables, last)
     now = _documents(db, model[0] if model else "")
-    report("writing passages")
     _write_documents(db, tables, before, now, dim, is_new)
-    report("writing words")
     _write_postings(db, tables, before, now, is_new)
     for table, own in small.items():
         columns = rows.columns_of(db, table)
@@ -103,7 +98,6 @@ def _written(
         extended = [(*row, *_extra(now[row[place]])) for row in own]
         schema = schema_of_small(columns, OF_DOCUMENT)
         tables.write(table, [to_arrow(extended, schema)], schema, is_new=True)
-    report("writing indexes")
     n_passages, n_words = keywords.totals(db)
     keep_indexes(tables, n_passages, dim)
     number = last.number + 1 if last else 1

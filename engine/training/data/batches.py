@@ -29,18 +29,17 @@ class Sampling:
 
 
 DEFAULT_SAMPLING = Sampling()
+_HELD_OUT_SHARE = 0.01
 
 
 class Batches:
     """Draws batches from the pairs that are not held out."""
 
-    def __init__(
-        self, pairs: PairSet, seed: int, sampling: Sampling = DEFAULT_SAMPLING, held_out_share: float = 0.01
-    ) -> None:
+    def __init__(self, pairs: PairSet, seed: int, sampling: Sampling = DEFAULT_SAMPLING) -> None:
         """Set up the draw."""
         self._pairs, self._sampling = pairs, sampling
         self._seed = seed
-        held = held_out_hash(pairs.documents, held_out_share)
+        held = held_out_hash(pairs.documents, _HELD_OUT_SHARE)
         self.held_out: NDArray[np.int64] = np.flatnonzero(held)
         """Rows that are never drawn."""
         lengths = pairs.passages.lengths
