@@ -180,9 +180,10 @@ def best_of(
     score, first, stop = best
     if first == stop:
         return None
-    if stop - first == 1 and stop < len(spans) and leads_on(text[slice(*spans[first])]):
+    start, end = spans[first]
+    if stop - first == 1 and stop < len(spans) and leads_on(text[start:end], text[end : spans[stop][1]]):
         stop += 1
-    return Choice(spans[first][0], spans[stop - 1][1], score)
+    return Choice(start, spans[stop - 1][1], score)
 
 
 def _goes_on(text: str, span: Span, following: Span) -> bool:
@@ -209,8 +210,13 @@ def overlapping(text: str, language: str, excerpt: Span) -> Span:
     return best if shared(best) > 0 else max(cut_sentences(text, language), key=shared, default=excerpt)
 
 
-def leads_on(sentence: str) -> bool:
-    """Whether a sentence says little without the one after it: it ends with a colon, or is a heading, and no row."""
+def leads_on(sentence: str, after: str) -> bool:
+    """Whether a sentence says little without what comes `after` it: it ends with a colon, or is a heading.
+
+    `after` begins with the white space between them. A row of a table is no heading, and neither is a line of a slide
+    or of a list that another such line follows.
+    """
     if _LEADS_ON.search(sentence):
         return True
-    return not _ENDED.search(sentence) and not ROW.match(sentence) and 0 < len(sentence.split()) < _HEADING_WORDS
+    is_short = not _ENDED.search(sentence) and not ROW.match(sentence) and 0 < len(sentence.split()) < _HEADING_WORDS
+    return is_short and ("\n\n" in after or _ENDED.search(after) is not None)

@@ -136,8 +136,21 @@ def test_a_heading_and_a_colon_bring_the_sentence_after_them() -> None:
     (choice,) = asked().choose([(text, "en")])
     assert choice is not None
     assert text[choice.start : choice.stop].endswith("never in a frost.")
-    assert leads_on("Bees are fed with:") and not leads_on("Bees are fed.")
-    assert not leads_on("Tachometer | Cupboard under the stairs | 1"), "a row of a table is no heading"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "after", "leads"),
+    [
+        ("Bees are fed with:", "\nsugar", True),
+        ("Bees are fed.", "\n\nIn March.", False),
+        ("Feeding bees", "\nOnly in March.", True),
+        ("Feeding bees", "\n\nIn March", True),
+        ("Change the oil every month", "\nGrease with soap only", False),
+        ("Tachometer | Cupboard under the stairs | 1", "\n\nPaint", False),
+    ],
+)
+def test_a_heading_leads_on_and_a_row_or_a_line_of_a_slide_does_not(sentence: str, after: str, leads: bool) -> None:
+    assert leads_on(sentence, after) is leads
 
 
 def test_without_a_table_the_sentence_that_shares_most_with_the_excerpt_is_chosen() -> None:
