@@ -6,6 +6,7 @@ They hold the words of a query, and never its answer. Pure: knows text alone.
 import re
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -62,13 +63,12 @@ _CITATION = re.compile(r"[(\[][^()\[\]]*[^\W\d_][^()\[\]]*,? ?(?:1[5-9]|20)\d\d[
 _DATE = re.compile(r"(?!Vol)[A-ZÀ-Þ][\w.]+ \d{1,2}, \d{4}|\d{1,2}\.? [A-ZÀ-Þa-zß-ÿ]+\.? \d{4}")
 _ADDRESS = re.compile(r"\]?\(?(?:https?://|www\.)\S+")
 _INITIAL = re.compile(r"([^\W_])[^\W_]*")
-_FOUR_DIGITS = re.compile(r"\d\d\d\d")  # a fourth of the time of \d{4}, of which re knows no first character
+_MAY_BE_YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
 _BRACKETED = re.compile(r"\[(?:\d{1,3}|[A-Z][A-Za-z+]{1,6}\d\d[a-z]?)\]\s")
 _SHORTEST_ENTRY, _COUNTED_FROM = 25, 40  # characters
 
 _NUMBER = r"\d{1,4}(?:\s?[-–]\s?\d{1,4})?(?:\s?ff?\.?|n)?"
 _LEADERS = re.compile(r"(?:[.·]\s?){4}\s*[\divxlcIVXLC]{1,6}$|…\s*[\divxlc]{1,6}$")
-_MAY_LEAD = re.compile(r"[.·]\s?[.·]|…")  # fewer lines are contents only with dots that lead to a page
 _PAGE = re.compile(r"(?:^|[\s.,|…·])(\d{1,4})$|[\s.,|…·][ivxlc]{1,7}$")
 _ROMAN = tuple("ivxlc")
 _END = 24  # characters of a line in which its page is looked for
@@ -80,7 +80,7 @@ _DIGIT = re.compile(r"\d")
 _PAST_NUMBER = 6  # characters of a line after which no number of a page begins: "7 ff.;"
 _SEVERAL = re.compile(rf"{_NUMBER}[,;]\s*{_NUMBER}[.;,]?\s*$")
 _ENDS, _PAGES_FOLLOW = tuple(".!?。！？:;,"), (" f", "ff")
-_LEAST_LINES, _LONGEST_LINE = 3, 120
+_LEAST_LINES, _LEAST_DOTS, _LONGEST_LINE = 3, 4, 120
 _HEADS_CONTENTS = re.compile(
     r"\W*(?:table of contents|inhaltsverzeichnis|inhaltsübersicht|table des matières|sommaire|índice(?: general)?|"
     r"sumário|tabla de contenidos?|indice|sommario|inhoudsopgave|innehållsförteckning|indholdsfortegnelse|"
@@ -149,8 +149,9 @@ def _size(span: Span) -> int:
     return span[1] - span[0]
 
 
+@lru_cache(maxsize=1 << 6)
 def _entry_marks(block: str) -> int:
-    """The kinds of marks by which a block is an entry of references; 0 if it is none."""
+    """The kinds of marks by which a block is an entry of references; 0 if it is none. Most passages are one block."""
     if (
         len(block) < _SHORTEST_ENTRY
         or not _may_be_entry(block)
@@ -170,7 +171,7 @@ def _entry_marks(block: str) -> int:
 
 def _may_be_entry(text: str) -> bool:
     """Whether a text has what an entry of references has: a year or a number in brackets."""
-    return bool(_FOUR_DIGITS.search(text) or ("[" in text and _BRACKETED.search(text)))
+    return bool(_MAY_BE_YEAR.search(text) or ("[" in text and _BRACKETED.search(text)))
 
 
 def _is_row(line: str) -> bool:
@@ -185,7 +186,7 @@ def _lower_share(block: str) -> float:
 
 def _listed(text: str) -> Iterator[tuple[Span, Furniture]]:
     """Yield tables of contents and indexes."""
-    if text.count("\n") < _LEAST_LINES - 1 and not _MAY_LEAD.search(text):
+    if not _may_list(text):
         return
     run: list[_Line] = []
     for line in _lines(text):
@@ -197,6 +198,21 @@ def _listed(text: str) -> Iterator[tuple[Span, Furniture]]:
         if run and kind:
             yield (run[0].start, run[-1].stop), kind
         run = []
+
+
+def _may_list(text: str) -> bool:
+    """Whether several short lines follow each other or one has many dots, and none ends as a sentence does.
+
+    So it is told quickly of most texts that they list nothing.
+    """
+    n = 0
+    for line in filter(None, text.split("\n")):
+        is_ended = line[-1] in _ENDS
+        is_apart = len(line) > _LONGEST_LINE or line.count("|") > 1 or (is_ended and line[-2:-1] != "f")
+        n = 0 if is_apart else n + 1
+        if n == _LEAST_LINES or not (is_ended or ("…" not in line and line.count(".") + line.count("·") < _LEAST_DOTS)):
+            return True
+    return False
 
 
 def _lines(text: str) -> Iterator[_Line | None]:

@@ -4,7 +4,10 @@ import re
 from pathlib import Path
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
+from longsearch.engine import furniture
 from longsearch.engine.furniture import Furniture, furniture_in, kind_of
 
 _FOUND = re.findall(
@@ -28,3 +31,19 @@ def test_in_a_passage_of_both_only_the_list_is_furniture() -> None:
     parts = furniture_in(text)
     assert kind_of(text, parts) is Furniture.REFERENCES
     assert min(start for (start, _), _ in parts) >= len(prose) - len("References\n\n")
+
+
+_LINES = """
+1. Salt ..... 3|2.1 Rinsing . . . . ix|Barley, 4, 12|grain 7 ff.|The grain sprouts.|Contents|# Notes|a | b | c|Tides…1
+2 Tides · · · · 9 |   |Marsh 30|- [Ebb](#ebb)|3 Harbours|What then?
+"""
+
+
+@example(["2.1 Rinsing . . . . ix"])
+@given(st.lists(st.sampled_from([*_LINES.replace("\n", "|").split("|"), "a" * 130 + " 5", "x\ty\tz\tw"]), max_size=8))
+def test_a_text_that_is_told_quickly_to_list_nothing_lists_nothing(lines: list[str]) -> None:
+    text = "\n".join(lines)
+    found = furniture_in(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(furniture, "_may_list", lambda text: True)
+        assert furniture_in(text) == found
