@@ -2,6 +2,7 @@
 
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,15 @@ def _sums_there(uri: str) -> dict[str, tuple[int, str]]:
 def _titles(pointer: Path) -> set[str]:
     with open_index(pointer) as index:
         return {documents.outline(index.db, int(id_)).title for id_ in documents.all_ids(index.db)}
+
+
+def test_to_look_at_a_file_again_publishes_nothing(few: Store, tmp_path: Path) -> None:
+    first = publish(few, str(tmp_path / "store"))
+    (stamp, *_) = (known.stamp for known in few.catalogue().values())
+    few.note_times([replace(stamp, ctime_ns=stamp.ctime_ns + 1)])
+    assert publish(few, str(tmp_path / "store")) == first
+    few.note_times([replace(stamp, mtime_ns=stamp.mtime_ns + 1)])
+    assert publish(few, str(tmp_path / "store")).number == first.number + 1
 
 
 def test_an_index_comes_back_with_the_same_rows(few: Store, tmp_path: Path) -> None:
