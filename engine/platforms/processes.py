@@ -1,9 +1,10 @@
-"""Starts processes that outlive this one, checks whether a process runs, and kills one with its children."""
+"""Starts processes that outlive this one, says whether a process runs or waits, and kills one with its children."""
 
 import os
 import signal
 import sys
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -32,6 +33,14 @@ def is_running(pid: int, platform: str = sys.platform) -> bool:
     except PermissionError:
         return True
     return True
+
+
+def kept_waiting_s(pid: int) -> float:
+    """Return the seconds that a process was ready to run while others had the processors; 0 where that is unknown."""
+    try:
+        return int(Path(f"/proc/{pid}/schedstat").read_text().split()[1]) / 1e9
+    except (OSError, IndexError, ValueError):
+        return 0.0
 
 
 class Group(Protocol):

@@ -13,11 +13,11 @@ from contextlib import suppress
 
 from longsearch.engine.errors import ExtractionError
 from longsearch.engine.platforms.pipes import PipeReader, reader_of
-from longsearch.engine.platforms.processes import Group, group_of, outliving
+from longsearch.engine.platforms.processes import Group, group_of, kept_waiting_s, outliving
 from longsearch.indexer.extract.child import OUT_OF_MEMORY_STATUS
 from longsearch.indexer.extract.tools import folders_of_programs, remove_folder_of
 from longsearch.indexer.extract.wire import handing, jail, protocol
-from longsearch.indexer.extract.wire.limits import MEMORY_BYTES, START_TIMEOUT_S
+from longsearch.indexer.extract.wire.limits import MEMORY_BYTES, START_TIMEOUT_S, STARVED_TIMES
 from longsearch.indexer.extract.wire.protocol import AnyRequest, Ended, Failed, Message, Started
 
 
@@ -27,6 +27,25 @@ class ChildGoneError(Exception):
 
 class ChildTimedOutError(ChildGoneError):
     """The child was killed because it took too long."""
+
+
+class TimeLimit:
+    """How long a child may work. While others have the processors, its time stands still, up to a limit."""
+
+    def __init__(self, timeout_s: float) -> None:
+        self.timeout_s = timeout_s
+        self._began_at = time.monotonic()
+        self._granted_s = 0.0
+
+    @property
+    def left_s(self) -> float:
+        """Seconds until the child has to end; 0 if it is late."""
+        return max(0.0, self.timeout_s + self._granted_s - (time.monotonic() - self._began_at))
+
+    def grant(self, seconds: float) -> None:
+        """Note that the child was kept waiting so long, at most since the limit began."""
+        elapsed_s = time.monotonic() - self._began_at
+        self._granted_s = min(self._granted_s + seconds, elapsed_s, STARVED_TIMES * self.timeout_s)
 
 
 class ChildProcess:
@@ -52,6 +71,7 @@ class ChildProcess:
         self._reader = reader_of([self._answers])
         self._received = bytearray()
         self.pid = self._process.pid
+        self._kept_waiting_s = 0.0
         # A forgotten child would wait for requests as long as this process lives.
         self._end = weakref.finalize(self, _end, self._process, self._group, self._reader, self._files)
 
@@ -60,20 +80,25 @@ class ChildProcess:
         """Whether the child still runs; an idle one may have been killed by another program."""
         return self._process.poll() is None
 
-    def converse(self, request: AnyRequest, timeout_s: float, deadline: float, take: Callable[[Message], None]) -> None:
+    def converse(
+        self, request: AnyRequest, timeout_s: float, limit: TimeLimit, take: Callable[[Message], None]
+    ) -> None:
         """Send `request` and `take` every message of the answer but the last.
 
-        At most `timeout_s` seconds pass between two messages, and none after `deadline` (of `time.monotonic`). The
-        start of the child does not count. Raises the child's own `ExtractionError`, `ChildGoneError`, and whatever
+        The child works at most `timeout_s` seconds between two messages, and no longer than `limit` in all; its start
+        does not count between messages. Raises the child's own `ExtractionError`, `ChildGoneError`, and whatever
         `take` raises. After an unfinished answer the child is killed, or the rest of the answer would be taken for the
         next file's.
         """
         finished = False
         try:
+            self._newly_kept_waiting_s()
             self._ask(request)
             wait_s = START_TIMEOUT_S
             while not finished:
-                message = self._next_message(min(wait_s, max(0.0, deadline - time.monotonic())))
+                if limit.left_s < wait_s:
+                    limit.grant(self._newly_kept_waiting_s())
+                message = self._next_message(min(wait_s, limit.left_s), limit)
                 wait_s = timeout_s
                 finished = isinstance(message, Ended | Failed)
                 if isinstance(message, Failed):
@@ -93,19 +118,24 @@ class ChildProcess:
         except OSError as error:
             raise self._death() from error
 
-    def _next_message(self, timeout_s: float) -> Message:
-        deadline = time.monotonic() + timeout_s
+    def _next_message(self, timeout_s: float, of_all: TimeLimit) -> Message:
+        limits = TimeLimit(timeout_s), of_all
         try:
-            n_bytes = protocol.body_length(self._receive(protocol.HEADER.size, deadline, timeout_s))
-            return protocol.decode(self._receive(n_bytes, deadline, timeout_s))
+            n_bytes = protocol.body_length(self._receive(protocol.HEADER.size, *limits))
+            return protocol.decode(self._receive(n_bytes, *limits))
         except (ValueError, KeyError, TypeError) as error:
             raise ChildGoneError("sent nonsense") from error
 
-    def _receive(self, n_bytes: int, deadline: float, timeout_s: float) -> bytes:
+    def _receive(self, n_bytes: int, limit: TimeLimit, of_all: TimeLimit) -> bytes:
         while len(self._received) < n_bytes:
-            found = self._reader.read(max(0.0, deadline - time.monotonic()))
+            found = self._reader.read(limit.left_s)
             if found is None:
-                raise ChildTimedOutError(f"took more than {timeout_s:.0f} s")
+                waited_s = self._newly_kept_waiting_s()
+                limit.grant(waited_s)
+                of_all.grant(waited_s)
+                if limit.left_s:
+                    continue
+                raise ChildTimedOutError(f"took more than {limit.timeout_s:.0f} s")
             _, data = found
             if not data:
                 raise self._death()
@@ -113,6 +143,11 @@ class ChildProcess:
         taken = bytes(self._received[:n_bytes])
         del self._received[:n_bytes]
         return taken
+
+    def _newly_kept_waiting_s(self) -> float:
+        """Return how long the child has waited for a processor since this was asked last."""
+        before, self._kept_waiting_s = self._kept_waiting_s, kept_waiting_s(self.pid)
+        return max(0.0, self._kept_waiting_s - before)
 
     def _death(self) -> ChildGoneError:
         """Return an error that says, by the exit status, why the child closed its pipes."""

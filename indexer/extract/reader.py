@@ -5,7 +5,6 @@ not know the index: the caller stores the text, or the error that explains why t
 """
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +14,7 @@ from longsearch.engine.errors import ExtractionError, TimedOutError
 from longsearch.indexer.extract import koreader
 from longsearch.indexer.extract.assembly import Extraction, GiveUpError, PdfParts, assemble_pdf, assemble_text
 from longsearch.indexer.extract.child import COMMAND
-from longsearch.indexer.extract.child_process import ChildGoneError, ChildProcess, ChildTimedOutError
+from longsearch.indexer.extract.child_process import ChildGoneError, ChildProcess, ChildTimedOutError, TimeLimit
 from longsearch.indexer.extract.formats import Format, adapter_of, attempts, checked_format
 from longsearch.indexer.extract.okular import marks_apart
 from longsearch.indexer.extract.pdf.recognition import Recognition, calls_tesseract, on_wire
@@ -94,13 +93,13 @@ class ExtractorProcess:
     def _pdf(self, path: Path, head_only: bool) -> Extraction:
         """Read a PDF page by page. If a page kills the child, a new child resumes at the next page."""
         ocr = None if head_only else self.ocr
-        deadline = time.monotonic() + (OCR_DOCUMENT_TIMEOUT_S if calls_tesseract(ocr) else self.document_timeout_s)
+        limit = TimeLimit(OCR_DOCUMENT_TIMEOUT_S if calls_tesseract(ocr) else self.document_timeout_s)
         parts, pdfium, apart = PdfParts(ocr=ocr), True, () if head_only else marks_apart(path)
         while not parts.complete:
             request = Request(str(path), Format.PDF, parts.next_page, pdfium, *on_wire(ocr), head_only, apart=apart)
             request = replace(request, is_handed=jail.version() > 0)
             try:
-                self._converse(request, self.page_timeout_s, deadline, parts.take)
+                self._converse(request, self.page_timeout_s, limit, parts.take)
                 break
             except GiveUpError as error:
                 parts.give_up(str(error))
@@ -108,7 +107,7 @@ class ExtractorProcess:
                 if parts.complete or (parts.n_pages and head_only):
                     parts.lost_inside = parts.lost_inside or f"its outline or a file inside it {gone}"
                     break  # only the outline, what lies inside or XMP is missing
-                out_of_time = time.monotonic() >= deadline
+                out_of_time = not limit.left_s
                 if parts.n_pages:
                     took = f"the file took more than {self.document_timeout_s:.0f} s"
                     parts.give_up(took) if out_of_time else parts.lose(str(gone))
@@ -120,7 +119,7 @@ class ExtractorProcess:
     def _text(self, path: Path, file_format: Format) -> Extraction:
         """Read a file that is not a PDF, in a simpler way if the first one ends the child."""
         timeout_s = self.document_timeout_s * (MAILBOX_TIMES if file_format is Format.MAILBOX else 1)
-        deadline = time.monotonic() + timeout_s
+        limit = TimeLimit(timeout_s)
         formats = attempts(path, file_format)
         share_s = timeout_s / len(set(formats))
         last: ChildGoneError | None = None
@@ -130,7 +129,7 @@ class ExtractorProcess:
             is_handed = jail.version() > 0 and not opens_path(tried, path.name)
             request = Request(str(path), tried, command=adapter_of(path.name), alone=alone, is_handed=is_handed)
             try:
-                self._converse(request, min(share_s, _time_for(path, tried)), deadline, received.append)
+                self._converse(request, min(share_s, _time_for(path, tried)), limit, received.append)
             except ChildGoneError as gone:
                 last = gone
                 continue
@@ -139,7 +138,7 @@ class ExtractorProcess:
         why = f"took more than {share_s:.0f} s" if isinstance(last, ChildTimedOutError) else last
         raise _too_hard(f"could not be read: {why or 'the reader sent nonsense'}", last)
 
-    def _converse(self, request: Request, timeout_s: float, deadline: float, take: Callable[[Message], None]) -> None:
+    def _converse(self, request: Request, timeout_s: float, limit: TimeLimit, take: Callable[[Message], None]) -> None:
         """Do `ChildProcess.converse` with a living child. Raises `ExtractionError` after `stop`."""
         by_path = request.path if jail.version() and not request.is_handed else ""
         allowed = None if request.format == Format.ADAPTED else by_path
@@ -149,7 +148,7 @@ class ExtractorProcess:
         self._allowed = allowed
         if self._stopped:  # checked after the child is set: either `stop` kills that child, or this line sees the flag
             raise ExtractionError("reading was stopped", "it resumes at the next start")
-        self._child.converse(request, timeout_s, deadline, take)
+        self._child.converse(request, timeout_s, limit, take)
 
     def _drop_child(self) -> None:
         if self._child is not None:

@@ -3,14 +3,13 @@
 import base64
 import binascii
 import threading
-import time
 import zlib
 from pathlib import Path
 from typing import Self
 
 from longsearch.engine.errors import ExtractionError, TemporaryError
 from longsearch.engine.page_image import HighlightBoxes, PageImage, PageQuestion
-from longsearch.indexer.extract.child_process import ChildGoneError, ChildProcess, ChildTimedOutError
+from longsearch.indexer.extract.child_process import ChildGoneError, ChildProcess, ChildTimedOutError, TimeLimit
 from longsearch.indexer.extract.formats import Format, checked_format
 from longsearch.indexer.extract.printed.child import COMMAND
 from longsearch.indexer.extract.wire import jail
@@ -58,7 +57,7 @@ class PageRenderer:
         was_there = self._child is not None
         received: list[Message] = []
         try:
-            self._living_child().converse(request, self._timeout_s, time.monotonic() + self._timeout_s, received.append)
+            self._living_child().converse(request, self._timeout_s, TimeLimit(self._timeout_s), received.append)
         except ChildGoneError as gone:
             if was_there and not self._is_closed and not isinstance(gone, ChildTimedOutError):
                 self._drop_child()  # it may have died of something else

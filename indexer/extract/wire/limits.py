@@ -8,6 +8,9 @@ PAGE_TIMEOUT_S = 10.0
 DOCUMENT_TIMEOUT_S = 120.0
 """Time for a whole file, including restarts of the child."""
 
+STARVED_TIMES = 4
+"""How many times longer than that a child may wait for a processor: on a busy machine a good file takes long."""
+
 HTML_TIMEOUT_S, HTML_S_PER_MB = 20.0, 2.0
 """Time for the parser of a page, before the page is read without its marks. Measured: 0.5 s for a usual MB; what
 nests a million deep takes hours."""

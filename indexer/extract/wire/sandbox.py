@@ -3,7 +3,7 @@
 import signal
 from contextlib import suppress
 
-from longsearch.indexer.extract.wire.limits import MEMORY_BYTES, TOOL_FILE_BYTES, TOOL_MEMORY_BYTES
+from longsearch.indexer.extract.wire.limits import MEMORY_BYTES, STARVED_TIMES, TOOL_FILE_BYTES, TOOL_MEMORY_BYTES
 from longsearch.indexer.process_priority import lower_priority
 
 
@@ -42,9 +42,9 @@ def _limit(file_bytes: int, memory_bytes: int) -> None:
 
 
 def end_if_stuck(document_timeout_s: float) -> None:
-    """Make the kernel end this process ten seconds after `document_timeout_s`; 0 cancels the alarm.
+    """Make the kernel end this process when it is late even for one that got no processor; 0 cancels the alarm.
 
     A living parent kills the child earlier. The alarm is for a library that loops after the parent is gone.
     """
     if hasattr(signal, "alarm"):
-        signal.alarm(int(document_timeout_s) + 10 if document_timeout_s else 0)
+        signal.alarm(int(document_timeout_s * (1 + STARVED_TIMES)) + 10 if document_timeout_s else 0)

@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -106,7 +107,7 @@ def test_documents_that_share_a_transaction_are_seen_together_or_not_at_all(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 0.0
-    monkeypatch.setattr(session.time, "monotonic", lambda: now)
+    monkeypatch.setattr(session, "time", SimpleNamespace(monotonic=lambda: now))
 
     def n_seen() -> int:
         with open_index(store.path) as index:

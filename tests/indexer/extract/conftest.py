@@ -5,7 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from longsearch.indexer.extract import child_process
 from longsearch.indexer.extract.reader import Extraction, ExtractorProcess
+
+
+@pytest.fixture(autouse=True)
+def no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """End what never ends at its limit, however busy the machine: waiting longer would prove nothing."""
+    monkeypatch.setattr(child_process, "STARVED_TIMES", 0)
 
 
 @pytest.fixture

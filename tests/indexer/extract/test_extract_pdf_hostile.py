@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from longsearch.engine.errors import ExtractionError
-from longsearch.indexer.extract.child_process import ChildProcess
+from longsearch.indexer.extract.child_process import ChildProcess, TimeLimit
 from longsearch.indexer.extract.reader import Extraction, ExtractorProcess
 from longsearch.indexer.extract.wire.limits import START_TIMEOUT_S
 from longsearch.indexer.extract.wire.protocol import Message
@@ -53,9 +53,9 @@ def test_the_start_of_a_child_does_not_count_as_time_of_a_page(tmp_path: Path, m
     waits: list[float] = []
     true_next = ChildProcess._next_message
 
-    def noted(child: ChildProcess, timeout_s: float) -> Message:
+    def noted(child: ChildProcess, timeout_s: float, limit: TimeLimit) -> Message:
         waits.append(timeout_s)
-        return true_next(child, timeout_s)
+        return true_next(child, timeout_s, limit)
 
     monkeypatch.setattr(ChildProcess, "_next_message", noted)
     with ExtractorProcess(page_timeout_s=20.0, document_timeout_s=600.0) as extractor:
