@@ -35,6 +35,7 @@ html, body {{ margin: 0; background: #121212; color: #ddd; font: 16px "Roboto Mo
 body.-closed #ended {{ display: block; }}
 </style>
 <script src="static/js/textual.js"></script>
+<script src="focus.js" defer></script>
 </head>
 <body>
 <div id="ended">The app has ended. Reload the page to open it again; indexing goes on.</div>
@@ -42,6 +43,15 @@ body.-closed #ended {{ display: block; }}
 </body>
 </html>
 """
+
+
+_FOCUS = """\
+new MutationObserver((_, observer) => {
+  const line = document.querySelector(".xterm-helper-textarea");
+  if (line) { observer.disconnect(); line.focus(); }
+}).observe(document.body, { childList: true, subtree: true });
+"""
+"""The script that gives the keys to the terminal as soon as it is there: else a person would have to click on it."""
 
 
 def page(socket: str) -> str:
@@ -102,7 +112,9 @@ class GuardedServer(Server):  # type: ignore[misc]
 
     async def _make_app(self) -> web.Application:
         guarded = web.Application(middlewares=[self._guard])
-        guarded.add_subapp(f"/{self.token}/", await super()._make_app())
+        inner = await super()._make_app()
+        inner.router.add_get("/focus.js", _focus)
+        guarded.add_subapp(f"/{self.token}/", inner)
         return guarded
 
     @web.middleware  # type: ignore[untyped-decorator]
@@ -129,6 +141,10 @@ class GuardedServer(Server):  # type: ignore[misc]
 
     async def _process_messages(self, websocket: web.WebSocketResponse, app_service: AppService) -> None:
         await super()._process_messages(_Sound(websocket), app_service)
+
+
+async def _focus(_: web.Request) -> web.Response:
+    return web.Response(text=_FOCUS, content_type="text/javascript")
 
 
 class _Sound:

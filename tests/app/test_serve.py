@@ -84,9 +84,15 @@ async def test_the_page_and_its_files_need_no_other_machine(server: GuardedServe
     assert "https:" not in text and "http:" not in text
     assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
     assert answer.headers["Referrer-Policy"] == "no-referrer", "the address holds the token"
-    for file in ("css/xterm.css", "js/textual.js", "fonts/RobotoMono-VariableFont_wght.ttf"):
-        assert f"static/{file}" in text
-        answer = await client.get(f"/{server.token}/static/{file}", headers=headers(server))
+    files = (
+        "static/css/xterm.css",
+        "static/js/textual.js",
+        "static/fonts/RobotoMono-VariableFont_wght.ttf",
+        "focus.js",
+    )
+    for file in files:
+        assert f'"{file}"' in text
+        answer = await client.get(f"/{server.token}/{file}", headers=headers(server))
         assert answer.status == 200, file
         assert answer.headers["X-Content-Type-Options"] == "nosniff"
 
