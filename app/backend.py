@@ -337,4 +337,5 @@ def _added_up(found: Sequence[tuple[Folder, IndexProgress]], folders: Sequence[F
         n_narrow=sum(one.n_narrow for one in totals),
         n_tokens_narrow=sum(one.n_tokens_narrow for one in totals),
         n_scanned=sum(one.n_scanned for one in totals),
+        n_without_text=sum(one.n_without_text for one in totals),
     )

@@ -265,7 +265,8 @@ def summarise(progress: "IndexProgress") -> str:
     for number, word in (
         (progress.n_waiting, "waiting"),
         (progress.n_partial, "partial"),
-        (progress.n_failed, "failed"),
+        (progress.n_failed - progress.n_without_text, "failed"),
+        (progress.n_without_text, "without text"),
     ):
         if number:
             counts.append(f"{number:,} {word}")

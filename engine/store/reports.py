@@ -33,6 +33,8 @@ def progress(db: apsw.Connection) -> IndexProgress:
     ((n_tokens, n_tokens_embedded),) = db.execute(sql)
     activity, tokens_per_s = _activity(db)
     n_narrow, n_tokens_narrow = _narrow_left(db)
+    sql = "SELECT coalesce(sum(n_scanned), 0), count(*) FILTER (WHERE content_id IS NULL AND (n_scanned OR NOT size))"
+    ((n_scanned, n_without_text),) = db.execute(f"{sql} FROM files")
     return IndexProgress(
         n_files=sum(counts.values()),
         n_current=counts.get(FileStatus.CURRENT.value, 0),
@@ -45,7 +47,8 @@ def progress(db: apsw.Connection) -> IndexProgress:
         tokens_per_s=tokens_per_s,
         n_narrow=n_narrow,
         n_tokens_narrow=n_tokens_narrow,
-        n_scanned=int(db.execute("SELECT coalesce(sum(n_scanned), 0) FROM files").get),
+        n_scanned=n_scanned,
+        n_without_text=n_without_text,
     )
 
 

@@ -80,6 +80,8 @@ class IndexProgress:
     """Tokens of these documents that have not been read again at full width yet."""
     n_scanned: int = 0
     """Pages that show something and have no text: OCR could read them."""
+    n_without_text: int = 0
+    """Those of the failed files that have nothing to be read: empty ones, and scans that wait for OCR."""
     problem: str = ""
     """Why the index is not kept current, and what to do; "" if it is."""
     advice: str = ""

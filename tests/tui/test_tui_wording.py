@@ -33,6 +33,8 @@ def test_the_progress_line_shows_share_time_failures_and_activity() -> None:
         "reading 41% · about 37 min left · 2 failed (F3) · reading reports/2011/reactor-4.pdf"
     )
     assert progress_line(DONE) == "480 documents ready · 2 failed (F3)"
+    assert progress_line(replace(DONE, n_without_text=1)) == "480 documents ready · 1 failed (F3)"
+    assert progress_line(replace(DONE, n_without_text=2)) == "480 documents ready"
     assert progress_line(EMPTY) == "no documents"
     assert progress_line(None) == "opening the index…"
 

@@ -24,6 +24,11 @@ def n_left(progress: "IndexProgress") -> int:
     return max(progress.n_files - n_ready(progress) - progress.n_failed, 0)
 
 
+def n_unreadable(progress: "IndexProgress") -> int:
+    """Return the number of files that could not be read; those that are empty or wait for OCR are none."""
+    return progress.n_failed - progress.n_without_text
+
+
 def has_changed(old: "IndexProgress | None", new: "IndexProgress | None") -> bool:
     """Return whether the same search may now find something else."""
     if old is None or new is None:
@@ -47,7 +52,7 @@ def progress_line(progress: "IndexProgress | None") -> str:
     """Describe the progress of the index, the most important first, because the end may be cut off."""
     if progress is None:
         return "opening the index…"
-    failed = f"{progress.n_failed} failed (F3)" if progress.n_failed else ""
+    failed = f"{n} failed (F3)" if (n := n_unreadable(progress)) else ""
     if is_complete(progress):
         done = f"{counted(n_ready(progress), 'document')} ready" if progress.n_files else "no documents"
         return " · ".join(filter(None, (done, failed, shown(progress.activity))))
@@ -66,7 +71,7 @@ def is_empty(progress: "IndexProgress | None") -> bool:
 
 def is_all_ready(progress: "IndexProgress | None") -> bool:
     """Return whether there are documents and each can be searched in every mode."""
-    return progress is not None and n_ready(progress) > 0 and not progress.n_failed and is_complete(progress)
+    return progress is not None and n_ready(progress) > 0 and not n_unreadable(progress) and is_complete(progress)
 
 
 def readiness(progress: "IndexProgress | None") -> str:
@@ -86,7 +91,7 @@ def not_ready(progress: "IndexProgress | None") -> str:
     """Say how many files cannot be searched yet, and why; "" if there are none."""
     if progress is None or not n_ready(progress):
         return ""
-    left, failed = n_left(progress), progress.n_failed
+    left, failed = n_left(progress), n_unreadable(progress)
     to_read = f"{counted(left, 'file')} still to be read." if left else ""
     unreadable = f"{counted(failed, 'file')} could not be read: F3 says why." if failed else ""
     return " ".join(filter(None, (to_read, unreadable)))

@@ -45,6 +45,14 @@ def test_a_copy_counts_as_a_file_but_its_tokens_count_once(store: Store) -> None
     assert (found.n_tokens, found.n_tokens_embedded) == (54, 27)
 
 
+def test_empty_files_and_scans_that_wait_for_ocr_are_counted_as_without_text(store: Store) -> None:
+    store.add_failure(record("a.pdf"), "encrypted")
+    store.add_failure(record("b.txt", size=0), "empty file")
+    store.add_failure(record("c.pdf"), "no text in it", n_scanned=3)
+    found = store.progress()
+    assert (found.n_failed, found.n_without_text, found.n_scanned) == (3, 2, 3)
+
+
 def test_an_empty_index_has_no_progress(store: Store) -> None:
     found = store.progress()
     assert (found.n_files, found.n_tokens, found.activity, found.tokens_per_s) == (0, 0, "", 0.0)
