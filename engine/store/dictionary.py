@@ -108,10 +108,7 @@ def terms_around(segments: Segments, parts: Sequence[str]) -> dict[str, dict[str
     for known, tails in _whole_dictionaries(segments):
         for part in parts:
             own, made = part.encode(), part.encode() + _MARK
-            last, ending = (
-                own[-_TAIL_BYTES:],
-                int.from_bytes(own[-2:]),
-            )  # of a longer stem the end alone is compared here
+            last, ending = own[-_TAIL_BYTES:], int.from_bytes(own[-2:])  # a longer stem is compared whole below
             alike = slice(*tails.starts[ending : ending + 2].tolist())
             mask, wanted = np.uint64((1 << 8 * len(last)) - 1), np.uint64(int.from_bytes(last))
             ending_so = tails.numbers[alike][(tails.letters[alike] & mask) == wanted].tolist()
