@@ -27,7 +27,7 @@ from longsearch.engine.models.hub import locate
 from longsearch.engine.models.without_torch.query_weights import QueryWeights, open_query_weights
 from longsearch.engine.reader.layers import Array, Layers
 from longsearch.engine.reader.scoring import Scores, score
-from longsearch.engine.sentences import Span, cut_sentences
+from longsearch.engine.sentences import PAGE_BREAK, Span, cut_sentences
 
 FILE = "reader.safetensors"
 SHIPPED = Path(str(resources.files("longsearch.assets"))) / "reader"
@@ -132,7 +132,7 @@ class Reader:
         """Return the windows of a passage: as few as hold its sentences."""
         if not spans:
             return []
-        tokens = self._tokenizer.tokenize(text)
+        tokens = self._tokenizer.tokenize(text.replace(PAGE_BREAK, "\n"))  # nothing, for the tokenizer
         starts = np.searchsorted(tokens.starts, [start for start, _ in spans]).astype(np.int64)
         bounds = np.append(starts, len(tokens))
         parts = [[0]]

@@ -69,7 +69,7 @@ def _passages(index: Index, ranked: Sequence[RankedDocument], asked: Asked | Non
     spans = list(chain.from_iterable(of_each.values()))
     found = list(chain.from_iterable(texts.spans_of_each(index.db, of_each).values()))
     given = [
-        (_with_page_breaks(text, start, own.page_starts) if len(own.page_starts) > 1 else text, own.language)
+        (with_page_breaks(text, start, own.page_starts) if len(own.page_starts) > 1 else text, own.language)
         for (own, _), (start, _), text in zip(shown, spans, found, strict=True)
     ]
     choices: dict[int, Choice | None] = {}
@@ -85,7 +85,7 @@ def _passages(index: Index, ranked: Sequence[RankedDocument], asked: Asked | Non
     return [tuple(islice(hits, len(one.passages))) for one in ranked]
 
 
-def _with_page_breaks(text: str, start: int, page_starts: Sequence[int]) -> str:
+def with_page_breaks(text: str, start: int, page_starts: Sequence[int]) -> str:
     """The text of a passage, which begins at `start`, with a page break for the line break before each page."""
     for page_start in page_starts[bisect_right(page_starts, start) : bisect_left(page_starts, start + len(text))]:
         at = page_start - start

@@ -16,7 +16,7 @@ from longsearch.engine.answers.choosing import best_of
 from longsearch.engine.index.index import Index
 from longsearch.engine.languages.scripts import SPACED_WORD
 from longsearch.engine.languages.stop_words import STOP_WORDS, language_of_question
-from longsearch.engine.search.hits import placed
+from longsearch.engine.search.hits import placed, with_page_breaks
 from longsearch.engine.sentences import Span
 from longsearch.engine.store.metadata import as_words
 from longsearch.engine.store.records import Outline
@@ -92,8 +92,11 @@ def read_answers(indexes: Sequence[Index], results: SearchResults, query: str, r
     five = results.answers(_N_READ)
     found = [answer for answer in five if not answer.passage.furniture] or five
     best = [answer for answer in found if answer.hit.language in _LANGUAGES]
-    readings = reader.read(query, [(answer.passage.text, answer.hit.language) for answer in best])
     outlines, names = _outlines(indexes, best), names_in(query)
+    texts = [
+        with_page_breaks(one.passage.text, one.passage.start, outlines[_document(one)].page_starts) for one in best
+    ]
+    readings = reader.read(query, [(text, one.hit.language) for text, one in zip(texts, best, strict=True)])
     unknown = [word for word, n in results.n_with.items() if not n and not reader.knows(word)]
     is_nonsense = bool(unknown) and len(unknown) == len(results.n_with)
     read = {
@@ -101,10 +104,9 @@ def read_answers(indexes: Sequence[Index], results: SearchResults, query: str, r
         for answer in found
         if answer.hit.language not in _LANGUAGES and _asks_in(query, answer.hit.language)
     }
-    for answer, reading in zip(best, readings, strict=True):
+    for answer, text, reading in zip(best, texts, readings, strict=True):
         likely = 0.0 if is_nonsense else _probability(answer, reading, names)
-        outline = outlines[answer.hit.root, answer.hit.document_id]
-        read[id(answer.passage)] = _passage(answer.passage, reading, outline, likely)
+        read[id(answer.passage)] = _passage(answer.passage, text, reading, outlines[_document(answer)], likely)
     hits = tuple(
         replace(hit, passages=tuple(read.get(id(passage), passage) for passage in hit.passages)) for hit in results.hits
     )
@@ -119,6 +121,11 @@ def _nothing_below(results: SearchResults, names: Sequence[str], has_unknown: bo
     scores = [hit.score for hit in results.hits]
     stands_out = not has_unknown and len(scores) >= _LEAST_AROUND and scores[1] < _STANDS_OUT * scores[0]
     return _NOTHING_BELOW_IF_ONE_STANDS_OUT if stands_out else NOTHING_BELOW
+
+
+def _document(answer: Answer) -> tuple[str, int]:
+    """The root and the id of an answer's document."""
+    return answer.hit.root, answer.hit.document_id
 
 
 def _outlines(indexes: Sequence[Index], best: Sequence[Answer]) -> dict[tuple[str, int], Outline]:
@@ -166,10 +173,10 @@ def _probability_unread(answer: Answer, names: Sequence[str]) -> float:
     return _sigmoid(nearness + _WEIGHT_UNREAD * passage.score + _AT_ZERO_UNREAD)
 
 
-def _passage(passage: PassageHit, reading: Reading, outline: Outline, likely: float) -> PassageHit:
-    """The passage at the sentence that the reader chose, with its probability."""
+def _passage(passage: PassageHit, text: str, reading: Reading, outline: Outline, likely: float) -> PassageHit:
+    """The passage, read as `text`, at the sentence that the reader chose, with its probability."""
     furniture = outline.furniture_in(passage.start, passage.stop)
-    choice = best_of(passage.text, reading.sentences, reading.scores.tolist(), reading.pairs.tolist(), furniture)
+    choice = best_of(text, reading.sentences, reading.scores.tolist(), reading.pairs.tolist(), furniture)
     if choice is None:
         return passage
     hit = placed((passage.start, passage.stop), passage.text, passage.score, outline, choice)

@@ -129,6 +129,14 @@ def test_a_long_passage_is_read_in_windows_that_hold_all_its_sentences(reader: R
     )  # no sentence is paired with one of another window
 
 
+def test_a_page_break_parts_words_as_a_line_break_does(reader: Reader):
+    (at_page,), (at_line,) = (
+        reader.read("sugar", [(f"Bees live in the old mill{gap}and sugar is fed.", "en")]) for gap in "\f\n"
+    )
+    assert at_page.sentences == at_line.sentences
+    np.testing.assert_array_equal(at_page.scores, at_line.scores)
+
+
 def test_what_is_read_does_not_depend_on_what_was_read_before(reader: Reader, twin: Late, tmp_path: Path):
     save(twin, twin.table.idf, tmp_path / FILE)
     fresh = Reader.open(tmp_path)

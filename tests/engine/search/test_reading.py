@@ -53,6 +53,18 @@ def test_a_heading_is_the_place_of_the_sentence_and_no_part_of_it(
     assert (hit.sentence, hit.heading) == (sentence, heading)
 
 
+def test_the_reader_ends_a_sentence_where_a_page_ends(store: Store) -> None:
+    pages = ["Bees", "Courses run on Fridays", "Sugar is fed to bees in March"]
+    add(store, "slides.pdf", pages)
+    (hit,) = read(store, 3.0).hits
+    text = "\n".join(pages[1:])
+    both = replace(hit.passages[0], start=5, stop=5 + len(text), text=text)
+    found = SearchResults("x", SearchMode.WORDS, "", 0.0, (replace(hit, passages=(both,)),))
+    with open_index(store.path) as index:
+        passage = read_answers([index], found, "sugar", FakeReader(3.0)).hits[0].passages[0]
+    assert (passage.sentence, passage.page) == (pages[2], 3)
+
+
 @pytest.mark.parametrize(("answers", "verdict"), [(9.0, Verdict.LIKELY), (-20.0, Verdict.NOTHING)])
 def test_the_verdict_follows_the_most_likely_passage(store: Store, answers: float, verdict: Verdict) -> None:
     add(store, "bees.md", [BEES])
