@@ -257,8 +257,9 @@ def test_words_of_an_older_index_are_written_in_pages_that_fit_those_of_the_file
             db.execute("INSERT INTO meta VALUES ('old_words', 0)")
         for part in range(2):
             with store.changing():
-                for number in range(part, 400, 2):
-                    write(store, f"{number}.md", [f"apple number{number} w{number * 7919:x}", "pear plum"])
+                for number in range(part, 200, 2):
+                    rare = " ".join(f"w{number * 7919 + place:x}" for place in range(40))
+                    write(store, f"{number}.md", [f"apple number{number} {rare}", "pear plum"])
         with store.changing() as db:
             before, was_split = keywords.best(db, "apple OR number7", 900), n_split(db)
             db.execute("INSERT INTO words (words, rank) VALUES ('pgsz', 4045)")  # as the migration does
