@@ -75,7 +75,7 @@ def _unit(typed: str) -> str:
 
 
 _GAP = "[ \u00a0\u2007\u2009\u202f]"
-TIMES_WORDS = "|".join(sorted(TIMES, key=len, reverse=True))
+TIMES_WORDS = f"(?=[tmbTMB])(?:{'|'.join(sorted(TIMES, key=len, reverse=True))})"
 _DIGITS = rf"\d*(?:(?<=\d)[.,'’]\d+|(?<=\d){_GAP}\d{{3}}(?!\d))*"
 _UNIT = r"degrees?\s[CF][a-z]+|per\s?cent|°\s?[CF]|[%‰€$£]|[^\W\d_]+(?:/[a-z]+|[²³]|(?<=m)[23])?"
 QUANTITY = re.compile(
@@ -84,7 +84,7 @@ QUANTITY = re.compile(
     rf"(?:(?P<gap>[\s\u2011-]?)(?P<unit>{_UNIT})(?![\w/]))?(?!\w|[.,]\d)"
 )
 """A number, or a range of two, with the word behind it, which may be a unit."""
-NEEDS = re.compile(r"0[\s-]?[^\W\d_]|0 ?[%‰€$£°]|[€$£] ?0")
+NEEDS = re.compile(r"[0€$£](?:(?<=0)(?:[\s-]?[^\W\d_]| ?[%‰€$£°])|(?<!0) ?0)")
 """What the shape of a text has in which a quantity has a unit (see `written_forms`)."""
 _YEAR = re.compile(r"(?:1[5-9]|20)\d0")
 RANGE = re.compile(
@@ -174,10 +174,10 @@ def readings(typed: str) -> list[float]:
 
 def parts(typed: str) -> list[tuple[str, str]]:
     """Return what a number may mean, as in English first: (whole part, decimal places). 1.234 is two numbers."""
+    if not typed or typed.isdecimal():
+        return [(typed, "")] if typed else []
     groups, signs = re.split(r"\D", typed), re.findall(r"\D", typed)
     *before, last = groups
-    if not signs:
-        return [(typed, "")] if typed else []
     is_grouped = len(groups[0]) <= 3 and all(len(group) in (2, 3) for group in before[1:])
     if len(set(signs)) == 2 and signs.count(signs[-1]) == 1 and is_grouped:
         return [("".join(before), last)]

@@ -24,9 +24,9 @@ _FIELDS = (
     ("in", "PATH", "only files with this text in their path"),
 )
 _QUERY_HELP = (
-    'what you mean; may hold "quoted phrases", -excluded words, (this OR that) AND NOT other, "near words"~5, star* and'
-    " fields: author:hinton, date:2021..2023, tag:steel, lang:de, type:pdf (put -- before a query that begins with -);"
-    " filters alone list documents"
+    'what you mean; may hold "quoted phrases", -excluded words, (this OR that) AND NOT other, "near words"~5, star*,'
+    " >=40 kg or ~120 mm in any unit, and fields: author:hinton, date:2021..2023, tag:steel, lang:de, type:pdf"
+    " (put -- before a query that begins with -); filters alone list documents"
 )
 _SORTS = ("score", "date", "name")
 """The values of `engine.query_language.fields.Sort`."""
