@@ -350,7 +350,7 @@ def measured(path: Path, n_queries: int, rounds: int) -> dict[str, Any]:
     memory = {name: round(int(status[name].split()[0]) / 1024) for name in ("RssAnon", "RssFile")}
     return {"p50 ms": round(float(np.median(times)), 1), "p95 ms": round(float(np.percentile(times, 95)), 1),
             "worst ms": round(float(times.max()), 1), "own MiB": memory["RssAnon"], "mapped MiB": memory["RssFile"],
-            "GB": round(n_bytes / 1e9, 2)}  # fmt: skip
+            "GB": round(n_bytes / 1e9, 4)}  # fmt: skip
 
 
 def main() -> None:
