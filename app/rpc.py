@@ -40,14 +40,16 @@ def call(
         raise DaemonUnreachableError("no daemon is running", hint)
     from multiprocessing import AuthenticationError  # takes 20 ms
 
+    deadline, late = time.monotonic() + timeout_s, f"the daemon did not answer within {timeout_s:g} s"
     try:
-        with local_sockets.connect(there) as connection:
+        with local_sockets.connect(there, timeout_s) as connection:
             connection.send_bytes(json.dumps({"method": method, "params": params}).encode())
-            deadline = time.monotonic() + timeout_s
             while not connection.poll(_POLL_S):
                 if cancelled() or time.monotonic() > deadline:
-                    raise DaemonUnreachableError(f"the daemon did not answer within {timeout_s:g} s")
+                    raise DaemonUnreachableError(late)
             answer = json.loads(connection.recv_bytes())
+    except BlockingIOError as error:
+        raise DaemonUnreachableError(late) from error
     except (OSError, EOFError, AuthenticationError, json.JSONDecodeError) as error:
         raise DaemonUnreachableError("no daemon is running", hint) from error
     if "error" in answer:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection, Listener
 
 _KEY_BYTES = 32
+_QUEUE = 32  # callers that wait to be accepted: with multiprocessing's 1, a second one would be turned away
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +44,23 @@ def door(path: Path, platform: str = sys.platform) -> Door:
     return Door("AF_UNIX", str(path), path, has_key=False)
 
 
-def connect(there: Door) -> "Connection":
-    """Connect to the server. Raises OSError, EOFError or `multiprocessing.AuthenticationError` if there is none."""
-    from multiprocessing.connection import Client
+def connect(there: Door, timeout_s: float) -> "Connection":
+    """Connect to the server. Raises OSError, EOFError or `multiprocessing.AuthenticationError` if there is none.
 
-    return Client(there.address, family=there.family, authkey=there.key)
+    A server that is stopped accepts nobody: on Unix, neither to connect nor to send takes longer than `timeout_s`.
+    """
+    from multiprocessing.connection import Client, Connection
+
+    if there.has_key:
+        return Client(there.address, family=there.family, authkey=there.key)
+    import socket  # after multiprocessing, which has imported it
+    import struct
+
+    with socket.socket(socket.AF_UNIX) as unix:
+        seconds = struct.pack("@ll", int(timeout_s), int(timeout_s % 1 * 1e6))
+        unix.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, seconds)
+        unix.connect(there.address)
+        return Connection(unix.detach())
 
 
 @contextmanager
@@ -58,7 +71,7 @@ def listening(here: Door) -> "Iterator[Listener]":
     here.file.unlink(missing_ok=True)
     if here.has_key:
         _write(here.file, secrets.token_bytes(_KEY_BYTES))
-    with Listener(here.address, family=here.family, authkey=here.key) as listener:
+    with Listener(here.address, family=here.family, backlog=_QUEUE, authkey=here.key) as listener:
         if not here.has_key:
             here.file.chmod(0o600)
         try:

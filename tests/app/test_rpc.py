@@ -1,7 +1,7 @@
 import stat
 import threading
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from multiprocessing.connection import Client
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ import pytest
 from longsearch.app import rpc
 from longsearch.app.rpc import DaemonUnreachableError, call, serve
 from longsearch.engine.errors import LongsearchError
+from longsearch.engine.platforms import local_sockets
 
 
 def answer(method: str, params: dict[str, Any]) -> Any:
@@ -69,6 +70,13 @@ def test_a_connection_over_which_nothing_comes_ends(socket: Path, monkeypatch: p
     monkeypatch.setattr(rpc, "IDLE_S", 0.01)
     with Client(str(socket), family="AF_UNIX") as silent, pytest.raises(EOFError):
         silent.recv_bytes()
+
+
+def test_a_server_that_accepts_nobody_keeps_nobody_waiting(tmp_path: Path) -> None:
+    here = local_sockets.door(tmp_path / "socket")
+    with local_sockets.listening(here), ExitStack() as waiting, pytest.raises(BlockingIOError):
+        while True:  # until its queue is full
+            waiting.enter_context(local_sockets.connect(here, timeout_s=0.01))
 
 
 def test_many_callers_are_answered_at_once(socket: Path) -> None:

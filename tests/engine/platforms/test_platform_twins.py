@@ -125,7 +125,7 @@ def test_both_sides_of_a_door_with_a_key_must_know_it(keyed: Door) -> None:
             listener.accept()
         thread.join()
         assert len(refused) == 1
-        thread = threading.Thread(target=lambda: connect(keyed).send_bytes(b"friend"))
+        thread = threading.Thread(target=lambda: connect(keyed, 5.0).send_bytes(b"friend"))
         thread.start()
         with listener.accept() as connection:
             assert connection.recv_bytes() == b"friend"
