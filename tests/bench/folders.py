@@ -1,6 +1,7 @@
 """Reads folders of odd shapes and prints time, memory and result. A stand-in makes the vectors: only reading counts.
 
     nice -n 10 python tests/bench/folders.py --files 100000
+    nice -n 10 python tests/bench/folders.py --files 20000 --whole    # many files alone, by `longsearch index`
 
 The cases: many small files, a text of 500 MB, a line of 95 MB, 200 folders in each other, names of all kinds.
 """
@@ -8,6 +9,8 @@ The cases: many small files, a text of 500 MB, a line of 95 MB, 200 folders in e
 import argparse
 import os
 import resource
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -81,15 +84,36 @@ def measure(name: str, make: Callable[[Path], None]) -> None:
             print(f"{name}{again}: {took}, peak {peak:.0f} MB, index {size:.1f} MB, {summary}, {reasons}", flush=True)
 
 
+def whole(n_files: int) -> None:
+    """Index a folder of many files with the bundled model at its smallest width, and print what it took."""
+    with tempfile.TemporaryDirectory() as home:
+        root = Path(home) / "root"
+        root.mkdir()
+        many(root, n_files)
+        places = ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME")
+        environment = os.environ | dict.fromkeys(places, home)
+        command = (sys.executable, "-m", "longsearch.app.cli", "index", "--quiet", "--width", "1/8", str(root))
+        began, used = time.monotonic(), used_s()
+        subprocess.run(command, env=environment, check=True)
+        peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e3
+        took = f"{time.monotonic() - began:.0f} s, {used_s() - used:.0f} s of processors"
+        print(f"{n_files:,} files, whole: {took}, peak {peak:.0f} MB", flush=True)
+
+
 def main() -> None:
     """Measure all cases."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--files", type=int, default=100_000)
-    n_files = parser.parse_args().files
+    parser.add_argument("--whole", action="store_true", help="only the many files, by `longsearch index`")
+    options = parser.parse_args()
+    n_files = options.files
     cases = {"names": named, "deep": deep, "large": large, "line": line, "many": lambda root: many(root, n_files)}
     print("load", os.getloadavg())
+    if options.whole:
+        return whole(n_files)
     for name, make in cases.items():
         measure(name, make)
+    return None
 
 
 if __name__ == "__main__":
