@@ -93,24 +93,26 @@ def beside(page: Any, index: int, text_page: Any, form: Any, unseen: Container[i
         annotation = pdfium_c.FPDFPage_GetAnnot(page, number)
         if not annotation:
             continue
-        if number not in unseen and not pdfium_c.FPDFAnnot_GetFlags(annotation) & _UNSEEN:
-            _take(found, annotation, index, text_page, form)
-            if (kind := _drawn_kind(annotation, form)) is not None:
-                found.drawn.append((number, kind, _placed(annotation, "", "")))
+        kind = pdfium_c.FPDFAnnot_GetSubtype(annotation)
+        if (
+            kind not in _NO_COMMENTS  # most are links
+            and number not in unseen
+            and not pdfium_c.FPDFAnnot_GetFlags(annotation) & _UNSEEN
+        ):
+            _take(found, annotation, kind, index, text_page, form)
+            if (drawn := _drawn_kind(annotation, kind, form)) is not None:
+                found.drawn.append((number, drawn, _placed(annotation, "", "")))
         pdfium_c.FPDFPage_CloseAnnot(annotation)
         if found.n_characters > _MAX_CHARACTERS:
             break
     return found
 
 
-def _take(found: Beside, annotation: Any, index: int, text_page: Any, form: Any) -> None:
-    kind = pdfium_c.FPDFAnnot_GetSubtype(annotation)
+def _take(found: Beside, annotation: Any, kind: int, index: int, text_page: Any, form: Any) -> None:
     if kind == pdfium_c.FPDF_ANNOT_WIDGET:
         value, name = _field(annotation, form)
         found.typed += [_placed(annotation, value, name)] if value else []
         found.n_characters += len(value)
-        return
-    if kind in _NO_COMMENTS:
         return
     contents = clean_block((_entry(annotation, b"Contents") or _rich_text(annotation)).replace("\r", "\n"))
     found.n_characters += len(contents)
@@ -131,9 +133,8 @@ def _take(found: Beside, annotation: Any, index: int, text_page: Any, form: Any)
     found.marks.append((_ON_WORDS.get(kind) or name.lower(), color, words, before, contents, author))
 
 
-def _drawn_kind(annotation: Any, form: Any) -> str | None:
+def _drawn_kind(annotation: Any, kind: int, form: Any) -> str | None:
     """Return what an annotation is whose words only its look may hold; None for all others."""
-    kind = pdfium_c.FPDFAnnot_GetSubtype(annotation)
     if kind == pdfium_c.FPDF_ANNOT_WIDGET and form is not None:
         is_signature = pdfium_c.FPDFAnnot_GetFormFieldType(form, annotation) == pdfium_c.FPDF_FORMFIELD_SIGNATURE
         mark = "Signature" if is_signature else None

@@ -74,7 +74,8 @@ def put_right(text_page: Any, found: Sequence[Found]) -> list[Found]:
     odd |= {
         number
         for number, (text, one) in enumerate(zip(texts, found, strict=True))
-        if _goes_down(one) or (text.count(" ") > _MANY_SPACES * len(text) and _SINGLES.search(text))
+        if (one.line.baseline != one.line.end_baseline and _goes_down(one))
+        or (text.count(" ") > _MANY_SPACES * len(text) and _SINGLES.search(text))
     }
     lines: list[Found] = []
     begin = 0
@@ -217,11 +218,16 @@ def _spread(steps: Sequence[float]) -> float:
 def _parted(text_page: Any, raw: str, first: int, size: float) -> str:
     """Return a line with spaces where words were glued: where two letters stand further apart than letters do."""
     out, begin = [], 0
-    all_seeming = [match.start() - 1 for match in _GLUED.finditer(f" {raw}")]
+    waiting = [match.start() - 1 for match in _GLUED.finditer(f" {raw}")]
     for found in _WORD.finditer(raw):
         start, stop = found.span()
-        seeming = [place for place in all_seeming if start - 1 <= place < stop]
-        gaps = _gaps(text_page, raw, first, range(start + 1, stop), size) if seeming else []
+        if not waiting:
+            break
+        if waiting[0] >= stop:
+            continue
+        seeming = [place for place in waiting if place < stop]
+        del waiting[: len(seeming)]
+        gaps = _gaps(text_page, raw, first, range(start + 1, stop), size)
         # a short word is glued where its sign or capital stands, or nowhere
         if start - 1 in seeming or any(place in gaps or place + 1 in gaps for place in seeming):
             for place in gaps:

@@ -48,13 +48,19 @@ class HeadingsByType:
 
     def add(self, page: int, lines: Sequence[Line]) -> None:
         """Take the lines of a page."""
-        here: Counter[float] = Counter()
+        by_size: dict[float, int] = {}
         for line in lines:
-            here[round(line.size, 1)] += len(line.text)
-        self._n_characters.update(here)
+            by_size[line.size] = by_size.get(line.size, 0) + len(line.text)
+        here: dict[float, int] = {}
+        for size, n_characters in by_size.items():
+            rounded = round(size, 1)
+            here[rounded] = here.get(rounded, 0) + n_characters
+            self._n_characters[rounded] += n_characters
         if not here or len(self._large) > MAX_HEADINGS:
             return
-        least = _LARGER * here.most_common(1)[0][0]
+        least = _LARGER * max(here, key=here.__getitem__)
+        if max(by_size) < least:
+            return
         large = [
             _Large(page, line.text, round(line.size, 1), line.baseline) for line in lines if line.size >= least > 0
         ]

@@ -30,7 +30,7 @@ from longsearch.indexer.extract.pdf.layers import Layers
 from longsearch.indexer.extract.pdf.layout import Line, title_in, with_separators
 from longsearch.indexer.extract.pdf.ocr import DPI, Picture
 from longsearch.indexer.extract.pdf.pages import LINE_END, clean_line, clean_lines
-from longsearch.indexer.extract.pdf.places import character_indices, placed
+from longsearch.indexer.extract.pdf.places import character_indices, placed, text_of
 from longsearch.indexer.extract.pdf.quality import ReadPage, garbage_share
 from longsearch.indexer.extract.pdf.repair import has_tex_ligatures, with_tex_ligatures
 from longsearch.indexer.extract.pdf.rows import arranged
@@ -80,24 +80,31 @@ class PdfiumDocument:
 
     def page(self, index: int) -> ReadPage | None:
         """Return page `index`, or None if pdfium cannot read it."""
-        try:
-            page = self._document[index]
-            text_page = page.get_textpage()
-            # Lone surrogates stay until the lines' positions are found: pdfium counts them as characters.
-            raw = text_page.get_text_range(errors="surrogatepass")
-        except (pdfium.PdfiumError, AssertionError):
+        page = pdfium_c.FPDF_LoadPage(self._document, index)  # pypdfium2's own objects take 2 % of the time
+        if not page:
             return None
+        if self._form is not None:
+            pdfium_c.FORM_OnAfterLoadPage(page, self._form)
+        text_page = pdfium_c.FPDFText_LoadPage(page)
+        try:
+            return self._read(page, text_page, index) if text_page else None
+        finally:  # otherwise the page stays in memory until the document is closed
+            pdfium_c.FPDFText_ClosePage(text_page)
+            if self._form is not None:
+                pdfium_c.FORM_OnBeforeClosePage(page, self._form)
+            pdfium_c.FPDF_ClosePage(page)
+
+    def _read(self, page: Any, text_page: Any, index: int) -> ReadPage:
+        raw = text_of(text_page)
         put_onto(page, self._apart.pop(index, ()))
         found = beside(page, index, text_page, self._form, self._layers.unseen_annotations(index))
         if (shown := self._layers.without_hidden(index)) is not None:
             raw, lines = _read_alone(shown)
         else:
-            raw, lines = _text_and_lines(text_page.raw, raw)
+            raw, lines = _text_and_lines(text_page, raw)
         self._add_drawn(found, index)
         if lines and found.typed:
-            lines = with_fields(lines, found.typed, partial(_left_of, text_page.raw))
-        text_page.close()  # otherwise the page stays in memory until the document is closed
-        page.close()
+            lines = with_fields(lines, found.typed, partial(_left_of, text_page))
         self._pinned += found.pinned
         self._n_fields += sum(bool(value.name) for value in found.typed)
         self._headings.add(index, lines)
@@ -204,7 +211,7 @@ def _read_alone(data: bytes) -> tuple[str, list[Line]]:
     """Return the text and the lines of the only page of a PDF."""
     document = pdfium.PdfDocument(data)
     text_page = document[0].get_textpage()
-    found = _text_and_lines(text_page.raw, text_page.get_text_range(errors="surrogatepass"))
+    found = _text_and_lines(text_page.raw, text_of(text_page.raw))
     text_page.close()
     document.close()
     return found

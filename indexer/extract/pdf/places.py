@@ -6,7 +6,7 @@ the time, and a page needs thousands.
 """
 
 from collections.abc import Callable, Sequence
-from ctypes import PYFUNCTYPE, Array, byref, c_double, c_float, c_int, c_void_p, cast, sizeof
+from ctypes import PYFUNCTYPE, Array, byref, c_double, c_float, c_int, c_ushort, c_void_p, cast, sizeof
 from itertools import repeat
 from math import hypot
 from operator import lt, mul, sub
@@ -29,6 +29,7 @@ _get_matrix = _undeclared(pdfium_c.FPDFText_GetMatrix)
 _count_boxes = _undeclared(pdfium_c.FPDFText_CountRects)
 _get_piece = _undeclared(pdfium_c.FPDFText_GetRect)
 _index_of = _undeclared(pdfium_c.FPDFText_GetCharIndexFromTextIndex)
+_text_index_of = _undeclared(pdfium_c.FPDFText_GetTextIndexFromCharIndex)
 _get_size = _undeclared(pdfium_c.FPDFText_GetFontSize, c_double)
 _USUAL_ROOM = 512
 
@@ -55,6 +56,22 @@ _SHARED = _Room(_USUAL_ROOM)  # used by all calls: pdfium allows only one thread
 
 def _room(n: int) -> _Room:
     return _SHARED if n <= _USUAL_ROOM else _Room(n)
+
+
+def text_of(text_page: Any) -> str:
+    """Return the text of a page. Lone surrogates stay: pdfium counts them as characters."""
+    first, last = 0, pdfium_c.FPDFText_CountChars(text_page) - 1
+    # Asked for characters that its text leaves out, pdfium reads beyond the others: https://crbug.com/pdfium/2079
+    while first <= last and _text_index_of(text_page, first) < 0:
+        first += 1
+    while first <= last and _text_index_of(text_page, last) < 0:
+        last -= 1
+    if first > last:
+        return ""
+    n_units = _text_index_of(text_page, last) + 2 - _text_index_of(text_page, first)  # with the end
+    buffer = (c_ushort * n_units)()
+    n_written = pdfium_c.FPDFText_GetText(text_page, first, last - first + 1, buffer)
+    return bytes(memoryview(buffer)[: n_written - 1]).decode("utf-16-le", "surrogatepass")
 
 
 def character_indices(text_page: Any, text_indices: Sequence[int]) -> list[int]:
