@@ -38,22 +38,12 @@ if TYPE_CHECKING:
 
 SHOWN_PROBLEM_S = 20.0
 """How long the app shows a mistake in the config file."""
-ON_TOP = (
-    "basket",
-    "dialogs",
-    "files",
-    "folders",
-    "instruction",
-    "jump",
-    "outline",
-    "picker",
-    "side_by_side",
-    "text_boxes",
+LATER = (
+    *("screens.basket", "screens.dialogs", "screens.files", "screens.folders", "screens.instruction", "screens.jump"),
+    *("screens.outline", "screens.picker", "screens.side_by_side", "screens.table", "screens.text_boxes"),
+    *("screens.reading_pane", "screens.user_data_calls", "widgets.results", "widgets.starters"),
 )
-"""The modules of the screens that open on top of the main one.
-
-They take a tenth of the time until the first frame, which needs none of them.
-"""
+"""The modules of what the first frame does not show: screens that open on top of the main one, and its panes."""
 THEMES_EVERY_S = 1.0
 """Seconds after which a change of an own theme is seen."""
 N_THREADS = 16
@@ -68,9 +58,9 @@ def earlier_queries() -> "type[Provider]":
 
 
 def load_screens() -> None:
-    """Import every screen that opens on top of the main one."""
-    for name in ON_TOP:
-        import_module(f"longsearch.tui.screens.{name}")
+    """Import every screen and pane, with its keys."""
+    for name in LATER:
+        import_module(f"longsearch.tui.{name}")
 
 
 class LongsearchApp(App[str]):

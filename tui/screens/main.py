@@ -19,7 +19,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from longsearch.engine.amounts import counted
-from longsearch.tui.backend.interface import Backend, InView
+from longsearch.tui.backend.interface import Backend, InView, Question
 from longsearch.tui.backend.latest_only import Said
 from longsearch.tui.backend.steps import Steps
 from longsearch.tui.bindings import MAIN
@@ -63,6 +63,8 @@ class MainScreen(Screen[None]):
         self._panes = Container(self._result_pane, id="panes")
         self._status = StatusLine()
         self._status.show_progress(None)
+        self._question = Question()
+        """The question of the query bar's last message."""
         self._left: InView | None = None
         """The view in which the app was last left, as long as its question is asked."""
         self._shift = 0
@@ -118,6 +120,7 @@ class MainScreen(Screen[None]):
 
     def on_query_bar_changed(self, event: QueryBar.Changed) -> None:
         """Search while the person types."""
+        self._question = event.question
         if self._is_whole:
             self._search()
 
@@ -137,7 +140,7 @@ class MainScreen(Screen[None]):
             self._enter_waits = bool(self._bar.question.query)
 
     def _search(self) -> None:
-        question = self._text_pane.question = self._bar.question
+        question = self._text_pane.question = self._question
         if self._left and self._left.question != question:
             self._left = None
         self._enter_waits = False
