@@ -11,7 +11,7 @@ from longsearch.engine.types.results import SearchMode
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.backend.backend_calls import BackendCalls
 from tests.tui.fake_backend import three_reports
-from tests.tui.tui_helpers import WIDE, ask, screen_text, settle
+from tests.tui.tui_helpers import WIDE, ask, preview, screen_text, settle, until
 
 TUI = Path(__file__).parents[2] / "tui"
 MAX_MODULES, MAX_FUNCTIONS = 18, 110
@@ -50,6 +50,7 @@ async def test_a_search_enters_few_modules_and_functions_on_its_way_to_the_scree
     async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
         await ask(pilot, "valve fail")
         assert "Valves: a manual" in screen_text(pilot.app)
+        await until(pilot, lambda: preview(pilot).size.width)  # the panes are laid out: the next answer resizes none
         with entered() as functions:
             pilot.app.screen.query_one(BackendCalls).search_now()
             await settle(pilot)
