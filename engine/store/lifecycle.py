@@ -42,17 +42,17 @@ def put_document(
     language = language_of(document.text)
     document_id = documents.insert(db, content_hash, document, passages, partial_reason, hint, language)
     metadata.put(db, document_id, document.metadata)
-    documents.name_after(db, document_id, documents.title_of(file.path))
-    documents.set_names(db, document_id, [file.path], metadata.identifiers(db, document_id))
+    if same is not None:
+        files.give_to(db, same, document_id)
+    released = files.put(db, file, document_id, n_scanned=document.n_scanned)
+    _name(db, document_id, files.best_paths_of(db, document_id, _MOST_NAMES))
     keywords.add(db, document_id, document.text, passages)
     furniture.put(db, document_id, document.text, passages)
     vectors.begin(db, document_id, len(passages))
     if saved is not None:
         resuming.inherit(db, saved, document_id)
-    if same is not None:
-        files.give_to(db, same, document_id)
-        settle(db, same)
-    put_file(db, file, document_id, n_scanned=document.n_scanned)
+    for old in (same, released):
+        settle(db, old)
     return document_id
 
 
@@ -90,11 +90,16 @@ def settle(db: apsw.Connection, document_id: int | None) -> None:
     if not paths:
         _remove(db, document_id)
         return
+    if _name(db, document_id, paths):
+        _index_title(db, document_id)
+
+
+def _name(db: apsw.Connection, document_id: int, paths: Sequence[str]) -> bool:
+    """Name a document after its files, best first; return whether words by which it is found have changed."""
     title = documents.title_of(paths[0])
     has_title = documents.name_after(db, document_id, title)
-    if documents.set_names(db, document_id, paths, metadata.identifiers(db, document_id)) or has_title:
-        _index_title(db, document_id)
     metadata.follow_file(db, document_id, paths[0], title)
+    return documents.set_names(db, document_id, paths, metadata.identifiers(db, document_id)) or has_title
 
 
 def describe(db: apsw.Connection, document_id: int, title: str, values: Sequence[MetadataValue]) -> None:
