@@ -51,7 +51,8 @@ def clean_lines(page: str) -> list[str]:
     text = page.replace(LINE_END, "\n")
     cleaned = text.replace(HYPHEN, "") if is_usual(page) else clean_characters(text)
     lines = cleaned.split("\n")
-    if not len(lines) == page.count(LINE_END) + 1 == text.count("\n") + 1 or "\r" in cleaned or "\x1b" in text:
+    is_as_lines = len(lines) == page.count(LINE_END) + 1 == text.count("\n") + 1 and "\r" not in cleaned
+    if not is_as_lines or "\x1b" in text or "\x85" in text:  # what these two mean is asked of the characters beside
         return list(map(clean_line, page.split(LINE_END)))
     if "  " in cleaned or "\t" in cleaned or not is_usual(page):
         return list(map(line_of_page, lines))

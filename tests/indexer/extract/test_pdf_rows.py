@@ -4,11 +4,12 @@ import re
 from collections.abc import Callable, Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from longsearch.indexer.extract.pdf.ciphers import is_garbage, shift_of, shifted, unswapped
 from longsearch.indexer.extract.pdf.gaps import glued_lines, may_be_glued
+from longsearch.indexer.extract.pdf.pages import LINE_END, clean_line, clean_lines
 from longsearch.indexer.extract.reader import Extraction
 from tests.indexer.pdf_writing import Line, pdf
 
@@ -200,3 +201,16 @@ def test_the_quick_search_for_glued_words_finds_what_three_patterns_find(text: s
 )
 def test_a_page_is_searched_for_glued_words_as_its_lines_are(texts: list[str]) -> None:
     assert glued_lines(texts) == {number for number, text in enumerate(texts) if may_be_glued(text)}
+
+
+@given(
+    st.lists(
+        st.sampled_from("ab \t\n\rß目录가é\u0301ﬁ\xa0\u3000\xad\ufffe\uf0b7\x85\x93\x0b\x1b[3m\x07\x00\u2028\ud800")
+        | st.sampled_from((LINE_END, "  ", "目 录")),
+        max_size=12,
+    ).map("".join)
+)
+@example("\x93\r\na\x85")
+@example("\x1b[3\r\nm")
+def test_the_lines_of_a_page_are_cleaned_at_once_as_one_by_one(page: str) -> None:
+    assert clean_lines(page) == list(map(clean_line, page.split(LINE_END)))
