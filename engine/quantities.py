@@ -88,10 +88,12 @@ NEEDS = re.compile(r"[0€$£](?:(?<=0)(?:[\s-]?[^\W\d_]| ?[%‰€$£°])|(?<!0
 """What the shape of a text has in which a quantity has a unit (see `written_forms`)."""
 _YEAR = re.compile(r"(?:1[5-9]|20)\d0")
 RANGE = re.compile(
-    rf"(?:(?P<sign>[~≈]|[<>]=?|[≤≥])\s?)?(?P<low>[-\u2212]?[.\d]{_DIGITS})(?:\.\.(?P<high>[-\u2212]?[.\d]{_DIGITS}))?"
-    rf"(?:\s?(?P<times>(?i:{TIMES_WORDS}))(?!\w))?\s?(?P<unit>{_UNIT})(?![\w/])"
+    rf"(?:(?P<sign>[~≈]|[<>]=?|[≤≥])\s?)?(?:(?P<money>[€$£])\s?)?"
+    rf"(?P<low>[-\u2212]?[.\d]{_DIGITS})(?:\.\.(?P=money)?(?P<high>[-\u2212]?[.\d]{_DIGITS}))?"
+    rf"(?:\s?(?P<times>(?i:{TIMES_WORDS}))(?!\w))?"
+    rf"(?(money)(?P<short>[{''.join(_TIMES_OF_MONEY)}])?(?![.,]\d)|\s?(?P<unit>{_UNIT}))(?![\w/])"
 )
-ANY_RANGE = r"(?=[~≈<>≤≥]|\S*\.\.)" + re.sub(r"\?P<\w+>", "?:", RANGE.pattern)
+ANY_RANGE = r"(?=[~≈<>≤≥]|\S*\.\.)" + re.sub(r"\?P<(?!money)\w+>", "?:", RANGE.pattern)
 """`RANGE` as a part of another expression."""
 _ABOUT = 0.05
 """How far a value may be from that of `~120 mm`, as a share of it."""
@@ -191,12 +193,12 @@ def parts(typed: str) -> list[tuple[str, str]]:
 
 
 def amounts(text: str) -> Amounts | None:
-    """Read `>=40 kg`, `~120 mm` or `40..60 kg`; None for anything else."""
+    """Read `>=40 kg`, `~120 mm`, `40..60 kg` or `>=$5M`; None for anything else."""
     found = RANGE.fullmatch(text.strip())
-    unit = _unit(found["unit"]) if found else ""
+    unit = found["money"] or _unit(found["unit"]) if found else ""
     if not found or not unit or not (found["sign"] or found["high"]) or (found["sign"] and found["high"]):
         return None
-    times = TIMES.get((found["times"] or "").casefold(), 1.0)
+    times = TIMES.get((found["times"] or "").casefold(), _TIMES_OF_MONEY.get(found["short"] or "", 1.0))
     ends = [end for name in ("low", "high") for end in _signed(found[name] or "")]
     if len(ends) != 1 + bool(found["high"]):
         return None

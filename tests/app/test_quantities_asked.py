@@ -43,6 +43,9 @@ def notes(home: Path) -> Path:
         ("wide AND NOT >=1 g", "plank"),
         ("~4 degrees Celsius", "ram"),
         ("2.9..3.1 million $", "sack"),
+        (">=$3M", "sack"),
+        ("$2..4 million", "sack"),
+        (">=€3M", ""),
         ("3 million", "sack time"),
         ("~12 in", ""),
         ("~1990 s", ""),
@@ -78,7 +81,7 @@ def test_a_range_is_written_as_it_was_understood_and_lights_what_it_found() -> N
     assert [text[slice(*place)] for place in places] == ["12 cm", "0.05 t"]
 
 
-@pytest.mark.parametrize("text", ["~3 people", ">=40", "~/notes 5 kg", "date:2012..2014 model", "a -> 5", "<b> 5 kg"])
+@pytest.mark.parametrize("text", ["~3 people", ">=40", "~/notes 5 kg", "date:2012..2014 model", "a -> 5", "<b> 5 kg", "~$HOME 5", ">=$5.5.1", "€5..$10"])
 def test_what_only_resembles_a_range_is_words(text: str) -> None:
     assert not any(term.is_range for term in parse(text).terms)
 

@@ -29,6 +29,7 @@ def test_a_question_stays_prose_when_it_is_narrowed() -> None:
 
 def test_quotations_operators_and_stars_are_taken_as_they_are() -> None:
     assert narrowed("valve", '"small break" gask* pump OR blower') == 'valve "small break" gask* "pump" OR "blower"'
+    assert narrowed("valve", ">= $5 million pump") == 'valve >= $5 million "pump"'
 
 
 @given(st.text(alphabet='ab "-:*()|', max_size=12))

@@ -13,7 +13,8 @@ _AS_IT_IS = re.compile(r'-|[~≈<>≤≥]|.*\.\.|[\w-]+:|"|.*[*(|)]|(?:AND|OR|NO
 
 def narrowed(query: str, wanted: str) -> str:
     """Return the query for those of its results that also are what `wanted` says: its words must be there."""
-    pieces = (piece if _AS_IT_IS.match(piece) else f'"{piece}"' for piece in _PIECE.findall(wanted))
+    typed = (found[0] for found in _PIECE.finditer(wanted))
+    pieces = (piece if _AS_IT_IS.match(piece) else f'"{piece}"' for piece in typed)
     more = " ".join(pieces)
     # a query that ends with a question mark is prose, and stays so
     return f"{more} {query}" if query.endswith("?") else f"{query} {more}"
