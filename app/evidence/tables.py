@@ -231,7 +231,7 @@ def answering(scope: Scope, source: VectorSource) -> Callable[[str, Column], str
         level = next(
             (hit.level for hit in search(scope, asked, known).hits if wanted in (hit.path, *hit.also_at)), None
         )
-        if level is ChanceLevel.CHANCE:
+        if level is ChanceLevel.CHANCE:  # not read: see "A table of evidence" in docs/evidence.md
             return ""
         results = search(scope, replace(asked, read=True), known)
         best = next((one for one in results.answers(15) if wanted in (one.hit.path, *one.hit.also_at)), None)

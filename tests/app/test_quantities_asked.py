@@ -81,7 +81,20 @@ def test_a_range_is_written_as_it_was_understood_and_lights_what_it_found() -> N
     assert [text[slice(*place)] for place in places] == ["12 cm", "0.05 t"]
 
 
-@pytest.mark.parametrize("text", ["~3 people", ">=40", "~/notes 5 kg", "date:2012..2014 model", "a -> 5", "<b> 5 kg", "~$HOME 5", ">=$5.5.1", "€5..$10"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "~3 people",
+        ">=40",
+        "~/notes 5 kg",
+        "date:2012..2014 model",
+        "a -> 5",
+        "<b> 5 kg",
+        "~$HOME 5",
+        ">=$5.5.1",
+        "€5..$10",
+    ],
+)
 def test_what_only_resembles_a_range_is_words(text: str) -> None:
     assert not any(term.is_range for term in parse(text).terms)
 
