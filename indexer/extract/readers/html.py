@@ -5,7 +5,7 @@ hides is left out, items of numbered lists have their numbers, and a row of a ta
 """
 
 import re
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from html import unescape
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
@@ -36,6 +36,8 @@ _TIGHT = frozenset({"li", "tr", "dt", "dd"})
 _CELLS = frozenset({"td", "th"})
 _SHADOW = re.compile(r"<template\s(?=[^>]*\bshadowroot(?:mode)?\s*=)[^>]*>", re.IGNORECASE)
 """A template that a browser shows: the inside of an element of the page's own, as saved pages hold it."""
+_MAX_FRAMES = 4
+"""Frames within frames that are read. A page with long cells around each is read twice as often with each more."""
 _RUN_OF_SPACE = re.compile(r"\s+")
 
 
@@ -63,11 +65,7 @@ def read_bare(path: Source) -> FileText:
 
 def parse(source: str, title: str = "") -> FileText:
     """Return the text of HTML `source`. `title`, unless "", replaces its own title. Raises `ExtractionError`."""
-    try:
-        tree = LexborHTMLParser(_SHADOW.sub("<div>", clean_characters(source)))
-    except SelectolaxError as error:
-        # HTML5 defines a tree for any input, so parsing fails only for lack of memory: 20 MB of dense markup need 1 GB.
-        raise ExtractionError("too much markup to parse in 1 GB of memory", "save it as text, or split it") from error
+    tree = _tree(source)
     metadata = metadata_of(tree)
     builder = _Builder(hidden_nodes(tree))
     if tree.body is not None:
@@ -76,13 +74,22 @@ def parse(source: str, title: str = "") -> FileText:
     return builder.text.file_text(title or own_title, metadata)
 
 
+def _tree(source: str) -> LexborHTMLParser:
+    try:
+        return LexborHTMLParser(_SHADOW.sub("<div>", clean_characters(source)))
+    except SelectolaxError as error:
+        # HTML5 defines a tree for any input, so parsing fails only for lack of memory: 20 MB of dense markup need 1 GB.
+        raise ExtractionError("too much markup to parse in 1 GB of memory", "save it as text, or split it") from error
+
+
 class _Builder:
     """Collects the words of the open block. A block ends where another block begins or where its element ends."""
 
-    def __init__(self, hidden: Container[int] = frozenset()) -> None:
-        """`hidden`: the ids of elements that the page does not show."""
+    def __init__(self, hidden: Container[int] = frozenset(), n_frames: int = 0) -> None:
+        """`hidden`: the ids of elements that the page does not show. `n_frames`: the frames that it stands in."""
         self.text = TextBuilder()
         self._hidden = hidden
+        self._n_frames = n_frames
         self._lists: list[ListNumbers | None] = []
         self._rows = Rows(self._text_of)
         self._words: list[str] = []
@@ -114,8 +121,12 @@ class _Builder:
         self._close_block("")
 
     def _skips(self, node: LexborNode) -> bool:
-        """Return whether `node` is not shown, or is added as a whole: a field, a drawing, the row of a table."""
-        if node.tag in _DROPPED or node.mem_id in self._hidden:
+        """Return whether `node` is not shown, or is added as a whole: a field, a frame, the row of a table."""
+        if node.mem_id in self._hidden:
+            return True
+        if node.tag in _DROPPED:
+            if node.tag == "iframe" and self._n_frames < _MAX_FRAMES:
+                self._add_frame(node.attributes)
             return True
         if (words := shown_words(node)) is not None:
             self._words.append(self._spaced(f" {words} ") if words else "")
@@ -126,6 +137,18 @@ class _Builder:
         self._close_block("")
         self.text.add(line, tight=True)
         return True
+
+    def _add_frame(self, attributes: Mapping[str, str | None]) -> None:
+        """Add the page that an attribute of a frame holds, in place."""
+        source = attributes.get("srcdoc")
+        if not source or "0" in (attributes.get("width"), attributes.get("height")):
+            return
+        tree = _tree(source)
+        self._close_block("")
+        inner = _Builder(hidden_nodes(tree), self._n_frames + 1)
+        inner.text = self.text
+        if tree.body is not None:
+            inner.walk(tree.body)
 
     def _enter(self, node: LexborNode) -> None:
         tag = node.tag or ""
@@ -150,7 +173,7 @@ class _Builder:
 
     def _text_of(self, cell: LexborNode) -> str:
         """Return the text of a cell on one line."""
-        inner = _Builder(self._hidden)
+        inner = _Builder(self._hidden, self._n_frames)
         inner.walk(cell)
         return whole_line(inner.text.file_text().text).removesuffix(" |")
 

@@ -146,6 +146,7 @@ def _integer(text: str | None, default: int) -> int:
 @dataclass(slots=True)
 class _Span:
     text: str
+    n_columns: int
     n_rows: int
     """Rows below that it covers."""
 
@@ -171,31 +172,30 @@ class Rows:
         texts = [self._text_of(cell) for cell in cells]
         if sum(map(len, texts)) > _MAX_ROW_CHARACTERS:
             return None
-        texts = self._with_spans(cells, texts)
-        line = " | ".join(texts).rstrip(" |")
-        names = self._head.before(texts, line, is_head=all(cell.tag == "th" for cell in cells))
-        return f"{names}\n{line}" if names else line
+        placed = self._with_spans(cells, texts)
+        is_head = all(cell.tag == "th" for cell in cells)
+        return "\n".join(self._head.lines(list(placed.values()), list(placed), is_head))
 
-    def _with_spans(self, cells: list[LexborNode], texts: list[str]) -> list[str]:
-        """Return the texts of a row, those of cells that reach down from above in their columns."""
-        line: list[str] = []
+    def _with_spans(self, cells: list[LexborNode], texts: list[str]) -> dict[int, str]:
+        """Return the texts of a row by their first column, with those of cells that reach down from above."""
+        placed: dict[int, str] = {}
         column = 0
         for cell, text in zip(cells, texts, strict=True):
-            column = self._take(column, line)
+            column = self._take(column, placed)
             width = min(max(_integer(cell.attributes.get("colspan"), 1), 1), _MAX_SPAN)
             if (n_rows := min(_integer(cell.attributes.get("rowspan"), 1), _MAX_SPAN)) > 1:
-                self._spans[column] = _Span(text, n_rows - 1)
-            line.append(text)
+                self._spans[column] = _Span(text, width, n_rows - 1)
+            placed[column] = text
             column += width
-        self._take(column, line)
-        return line
+        self._take(column, placed)
+        return placed
 
-    def _take(self, column: int, line: list[str]) -> int:
+    def _take(self, column: int, placed: dict[int, str]) -> int:
         """Add the cells from above that stand at `column` and behind it; return the next free column."""
         while (span := self._spans.get(column)) is not None and span.n_rows > 0:
-            line.append(span.text)
+            placed[column] = span.text
             span.n_rows -= 1
             if not span.n_rows:
                 del self._spans[column]
-            column += 1
+            column += span.n_columns
         return column

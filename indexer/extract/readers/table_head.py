@@ -1,31 +1,73 @@
-"""Says the first row of a long table again: a passage in the middle then has the names of its columns."""
+"""Makes the lines of a table's rows: cells under their columns, and the first row again in a long table.
 
+A passage in the middle then has the names of its columns.
+"""
+
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
+CELL_SEPARATOR = " | "
 _BLOCK_CHARACTERS = 1_500
 """After so much of a table its first row is said again."""
 _MAX_CHARACTERS = 300
 """Characters of the longest first row that is said again."""
+_MAX_COLUMNS = 100
+"""Columns that cells are put under."""
 
 
 class TableHead:
-    """The first row of a table that is being read, row by row."""
+    """The columns of a table that is being read, row by row, and its first row."""
 
     def __init__(self) -> None:
+        self._cells: Sequence[str] = ()
+        self._starts: Sequence[int] = ()
+        self._columns: Sequence[int] = ()
         self._names = ""
-        self._is_first = True
+        self._is_head = False
         self._n_characters = 0
 
-    def before(self, cells: Sequence[str], line: str, is_head: bool = False) -> str:
-        """Return the names that stand before a row, or "". `line`: the row's text. `is_head`: the file calls it one."""
-        if self._is_first and len(line) <= _MAX_CHARACTERS and (is_head or are_names(cells)):
-            self._names = line
-        self._is_first = False
+    def lines(self, cells: Sequence[str], starts: Sequence[int] = (), is_head: bool = False) -> list[str]:
+        """Return the row as a line, at times after one of the columns' names; [] if it is empty.
+
+        `starts`: where each cell begins, if some may be wider than others. `is_head`: the file calls the row a head.
+        Once a row has more cells than any before it, the names are said again if they have moved: they were too wide.
+        """
+        line = as_line(under(cells, starts, self._columns))
+        if not line:
+            return []
+        if not self._columns and len(line) <= _MAX_CHARACTERS and (is_head or all(cells[1:])):
+            self._cells, self._starts, self._names = cells, starts, line
+            self._is_head = is_head or are_names(cells)
+        names = self._names
+        if len(cells) > len(self._columns):
+            self._columns = (starts or range(len(cells)))[:_MAX_COLUMNS]
+            names = as_line(under(self._cells, self._starts, self._columns))
         self._n_characters += len(line)
-        if self._n_characters <= _BLOCK_CHARACTERS or not self._names:
-            return ""
-        self._n_characters = len(line)
-        return self._names
+        is_due = names != self._names or (self._is_head and self._n_characters > _BLOCK_CHARACTERS)
+        if not is_due or len(names) > _MAX_CHARACTERS:
+            return [line]
+        self._names, self._is_head, self._n_characters = names, True, len(line)
+        return [names, line]
+
+
+def under(cells: Sequence[str], starts: Sequence[int], columns: Sequence[int]) -> Sequence[str]:
+    """Return a row of wide cells with an empty one for each further column that a cell covers.
+
+    `columns`: where the columns of the table begin. A row of as many cells stays as it is: its edges are only uneven.
+    """
+    if not starts or len(cells) >= len(columns):
+        return cells
+    ends = [bisect_left(columns, start) for start in starts[1:]]
+    placed: list[str] = []
+    for cell, start, end in zip(cells, starts, (*ends, len(columns)), strict=True):
+        placed += [cell, *[""] * (end - bisect_right(columns, start))]
+    return placed
+
+
+def as_line(cells: Sequence[str]) -> str:
+    """Return the cells of a row on one line, without the empty ones at its end."""
+    line = CELL_SEPARATOR.join(cells).rstrip(" |")
+    return line if line.strip(" |") else ""
 
 
 def are_names(cells: Sequence[str]) -> bool:

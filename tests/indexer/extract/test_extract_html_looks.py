@@ -1,5 +1,7 @@
 """Web pages as a browser shows them: what is hidden, numbers of lists, rows of tables, long headings."""
 
+from html import escape
+
 import pytest
 
 from longsearch.indexer.extract.readers.html import parse
@@ -83,6 +85,37 @@ def test_a_row_of_values_is_a_line_and_cells_that_reach_down_are_repeated() -> N
     assert text_of(f"<table>{rows}</table>") == (
         "Harbour | Pier | Tons\nNorby | east side | 1\nNorby | west side | 2\nFurt |  | 3"
     )
+
+
+def test_cells_after_one_over_two_columns_stand_under_their_heads() -> None:
+    rows = (
+        "<tr><th>Harbour<th>Pier<th>Side<th>Tons</tr><tr><td rowspan=2 colspan=2>Norby<td>east<td>1</tr>"
+        "<tr><td>west<td>2</tr><tr><td>Furt<td colspan=2>closed<td>3</tr>"
+    )
+    assert text_of(f"<table>{rows}</table>") == (
+        "Harbour | Pier | Side | Tons\nNorby |  | east | 1\nNorby |  | west | 2\nFurt | closed |  | 3"
+    )
+
+
+def test_the_page_that_a_frame_holds_is_read_in_its_place() -> None:
+    frame = "<style>.x{display:none}</style><h2>Tides</h2><p class=x>gone</p><p>High &amp;amp; low</p>"
+    assert text_of(f"<p>before<iframe src=x srcdoc='{frame}'>old</iframe>after</p>") == (
+        "before\n\nTides\n\nHigh & low\n\nafter"
+    )
+    row = f"<table><tr><td>Norby<td><iframe srcdoc='{frame}'></iframe></tr></table>"
+    assert text_of(row) == "Norby | Tides High & low"
+
+
+@pytest.mark.parametrize("how", ["hidden", "style='display:none'", "width=0 height=0"])
+def test_a_frame_that_is_hidden_is_left_out(how: str) -> None:
+    assert text_of(f"<p>before</p><iframe {how} srcdoc='<p>gone</p>'></iframe>") == "before"
+
+
+def test_frames_in_frames_are_read_to_a_depth() -> None:
+    page = "innermost"
+    for depth in range(20):
+        page = f'<p>{depth}</p><iframe srcdoc="{escape(page)}"></iframe>'
+    assert text_of(page).split() == [str(depth) for depth in range(19, 14, -1)]
 
 
 def test_a_table_that_lays_out_the_page_keeps_its_blocks() -> None:

@@ -51,6 +51,17 @@ def test_rows_of_rtf_are_lines_whatever_their_cells_hold(extract: Extract) -> No
     )
 
 
+def test_cells_after_one_over_two_columns_stand_under_their_heads(extract: Extract) -> None:
+    rows = (
+        r"\trowd\cellx100\cellx200\cellx300\pard\intbl Mill\cell Owner\cell Year\cell\row"
+        r"\trowd\cellx200\cellx300\pard\intbl Esch\cell 1802\cell\row"
+        r"\trowd\cellx100\clmgf\cellx200\clmrg\cellx300\pard\intbl Norby\cell none\cell\cell\row"
+    )
+    assert extract(f"{{\\rtf1 {rows}}}".encode(), "a.rtf").document.text == (
+        "Mill | Owner | Year\nEsch |  | 1802\nNorby | none"
+    )
+
+
 def test_a_title_of_rtf_has_no_control_characters(extract: Extract) -> None:
     found = extract(b"{\\rtf1{\\info{\\title A\x01 \x1b[2Jtitle}}words\\par}", "a.rtf").document
     assert found.title == "A title"

@@ -370,6 +370,19 @@ def test_a_row_is_a_line_whatever_its_cells_hold(tmp_path: Path) -> None:
     )
 
 
+def test_cells_after_one_over_two_columns_stand_under_their_heads(tmp_path: Path) -> None:
+    wide = '<w:gridSpan w:val="2"/>'
+    rows = (
+        tc("Mill") + tc("Sold", properties=wide) + tc("Year"),
+        tc("Esch") + tc("flour") + tc("oil") + tc("1802"),
+        tc("Norby", properties=wide) + tc("none") + tc("1655"),
+    )
+    body = "<w:tbl>" + "".join(f"<w:tr>{row}</w:tr>" for row in rows) + "</w:tbl>"
+    assert text_of(tmp_path, body) == (
+        "Mill | Sold | Year\nMill | Sold |  | Year\nEsch | flour | oil | 1802\nNorby |  | none | 1655"
+    )
+
+
 def test_a_table_in_a_cell_keeps_its_rows_and_a_note_stays_outside_the_row(tmp_path: Path) -> None:
     inner = f"<w:tc>{par(run('left'))}{table(('a', 'b'), ('c', 'd'))}</w:tc>"
     noted = f"<w:tc>{par(run('right') + '<w:r>' + box('remark') + '</w:r>')}</w:tc>"

@@ -26,7 +26,6 @@ _NO_TEXT = frozenset({"creator", "date", "creator-initials", "date-string", "ini
 _PICTURES = frozenset({"frame", "g", "image", "object", "semantics", "custom-shape", "rect", "line", "path", "a"})
 _BOXES = frozenset({"text-box", "custom-shape", "rect", "ellipse", "caption", "polygon", "path", "line"})
 _HEADS = frozenset({"header", "footer", "header-left", "footer-left", "header-first", "footer-first"})
-_CELL_SEPARATOR = " | "
 _STORED = ("string", "date", "time", "boolean")
 _MAX_LEVEL = 9
 _MAX_REPEATED = 1_000
@@ -314,12 +313,9 @@ class Content:
         if is_sheet:
             table.keep_row(cells, [block.text for block in beside])
             return
-        line = _CELL_SEPARATOR.join(cells).rstrip(" |")
         outer, self._tables = self._tables, self._tables[:-1]
-        if line.strip(" |"):
-            names = table.head.before(cells, line)
-            for words in filter(None, (names, line)):
-                self._put((Block(words, tight=True, is_apart=bool(self._tables)),))
+        for line in table.head.lines(cells):
+            self._put((Block(line, tight=True, is_apart=bool(self._tables)),))
         self._put(beside)
         self._tables = outer
 

@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from longsearch.indexer.extract.readers.office.word.flows import CELL_SEPARATOR, Block, marked
+from longsearch.indexer.extract.readers.office.word.flows import Block, marked
 from longsearch.indexer.extract.readers.office.word.symbols import symbol
-from longsearch.indexer.extract.readers.table_head import TableHead
+from longsearch.indexer.extract.readers.table_head import TableHead, as_line
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 
 _TOKEN = re.compile(
@@ -94,6 +94,8 @@ class Content:
         self._heads: set[str] = set()
         self._merges: list[str] = []
         self._merge = ""
+        self._edges: list[int] = []
+        """Where each column of the row begins, and where the last one ends."""
         self._above: dict[int, str] = {}
         self._date: list[int] = []
 
@@ -249,7 +251,7 @@ class Content:
 
     def _end_nested_row(self, _: int | None) -> None:
         flow = self._flows[-1]
-        if line := CELL_SEPARATOR.join(flow.nested).rstrip(" |"):
+        if line := as_line(flow.nested):
             flow.beside.append(Block(line, tight=True))
         flow.nested = []
 
@@ -263,16 +265,15 @@ class Content:
             if merge == "clvmrg" and not flow.row[column]:
                 flow.row[column] = self._above.get(column, "")
         self._above = dict(enumerate(flow.row))
-        if (line := CELL_SEPARATOR.join(flow.row).rstrip(" |")).strip(" |"):
-            names = flow.head.before(flow.row, line)
-            flow.blocks += [Block(words, tight=True) for words in (names, line) if words]
+        starts = self._edges[: len(flow.row)] if len(self._edges) > len(flow.row) else ()
+        flow.blocks += [Block(line, tight=True) for line in flow.head.lines(flow.row, starts)]
         flow.blocks += flow.beside
         flow.row, flow.beside = [], []
         if flow is self._flows[0]:
             self._flush(flow)
 
     def _begin_row(self, _: int | None) -> None:
-        self._merges, self._merge = [], ""
+        self._merges, self._merge, self._edges = [], "", [-1_000_000]  # left of all
 
     def _merge_first(self, _: int | None) -> None:
         self._merge = "clvmgf"
@@ -280,7 +281,8 @@ class Content:
     def _merge_on(self, _: int | None) -> None:
         self._merge = "clvmrg"
 
-    def _end_column(self, _: int | None) -> None:
+    def _end_column(self, edge: int | None) -> None:
+        self._edges.append(edge or 0)
         self._merges.append(self._merge)
         self._merge = ""
 

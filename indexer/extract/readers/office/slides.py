@@ -17,6 +17,7 @@ from longsearch.indexer.extract.readers.office.pictures import text_of_drawing
 from longsearch.indexer.extract.readers.office.properties import CORE, core_properties, title_in
 from longsearch.indexer.extract.readers.office.relations import main_part, parse_member, relations_of
 from longsearch.indexer.extract.readers.office.slide_comments import Authors, Comments
+from longsearch.indexer.extract.readers.table_head import as_line
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 from longsearch.indexer.extract.readers.xml_events import is_on
 from longsearch.indexer.extract.sources import Source
@@ -27,7 +28,6 @@ _PRESENTATION = "ppt/presentation.xml"
 _TITLES = frozenset({"title", "ctrTitle"})
 _FURNITURE = frozenset({"sldNum", "dt", "ftr", "hdr", "sldImg"})
 _FEET = {"ftr": "Footer", "hdr": "Header"}
-_CELL_SEPARATOR = " | "
 _NUMERALS = {
     "alphaLc": "lowerLetter",
     "alphaUc": "upperLetter",
@@ -222,7 +222,7 @@ class _Shapes:
             case "tc":
                 self._end_cell()
             case "tr":
-                self.blocks += filter(None, (_CELL_SEPARATOR.join(self._row or ()).rstrip(" |"),))
+                self.blocks += filter(None, (as_line(self._row or ()),))
                 self._row = None
             case "sp":
                 self._placeholder = ""

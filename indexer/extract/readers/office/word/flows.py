@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 from longsearch.indexer.extract.readers.table_head import TableHead
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 
-CELL_SEPARATOR = " | "
-
 
 @dataclass(frozen=True, slots=True)
 class Block:
@@ -130,23 +128,19 @@ class Table:
         if len(cells) == 1 and not cells[0].goes_on and len(cells[0].flow.blocks) > 1:
             yield from cells[0].flow.blocks
             return
-        words = [""] * self._first_column + self._words(cells)
-        line = CELL_SEPARATOR.join(words).rstrip(" |")
+        words = {**dict.fromkeys(range(self._first_column), ""), **self._words(cells)}
         inner = [block for cell in cells for block in cell.flow.blocks if block.is_apart]
-        if line.strip(" |"):
-            if names := self._head.before(words, line, self.is_head):
-                yield Block(names, tight=True, is_apart=True)
+        for line in self._head.lines(list(words.values()), list(words), self.is_head):
             yield Block(line, tight=True, is_apart=True)
         yield from inner
 
-    def _words(self, cells: list[_Cell]) -> list[str]:
-        """Return the text of each cell; of one that is merged with the cell above, that cell's."""
-        words: list[str] = []
+    def _words(self, cells: list[_Cell]) -> dict[int, str]:
+        """Return the text of each cell by its first column; of one that is merged with the cell above, that cell's."""
+        words: dict[int, str] = {}
         column = self._first_column
         for cell in cells:
             own = " ".join(" ".join(block.text.split()) for block in cell.flow.blocks if not block.is_apart)
             own = own or (self._above.get(column, "") if cell.goes_on else "")
-            self._above[column] = own
-            words.append(own)
+            self._above[column] = words[column] = own
             column += cell.n_columns
         return words
