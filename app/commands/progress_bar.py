@@ -13,10 +13,9 @@ from longsearch.engine.amounts import duration, quantity
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.index.opening import open_index
 from longsearch.engine.printable import printable
-from longsearch.engine.types.progress import IndexProgress
+from longsearch.engine.types.progress import IndexProgress, pause_s
 
 REDRAW_S = 0.25
-_PAUSE = 9  # times as long as reading the progress took: among 100,000 files that takes 0.2 s
 
 
 class ProgressBar:
@@ -65,7 +64,7 @@ class ProgressBar:
     def _redraw_until_stopped(self) -> None:
         task = self._progress.add_task("", total=None, files="", detail="")
         took_s = 0.0
-        while not self._stopping.wait(max(REDRAW_S, _PAUSE * took_s)):
+        while not self._stopping.wait(pause_s(REDRAW_S, took_s)):
             began = time.monotonic()
             try:
                 with open_index(self._index) as index:

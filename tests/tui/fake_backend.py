@@ -22,7 +22,7 @@ from longsearch.engine.types.results import (
     SearchMode,
     SearchResults,
 )
-from tests.tui.fake_user_data import FakeUserData
+from tests.tui.fake_user_data import FakeUserData, refuse_the_screens_thread
 
 ROOT = Path("/home/ada/papers")
 HELD_S = 60.0
@@ -177,7 +177,6 @@ class FakeBackend:
         self.scans = ScannedPages()
         self.errors: dict[str, Exception] = {}
         self.calls: list[tuple[object, ...]] = []
-        self.threads: set[int] = set()
         self._doors: dict[tuple[str, str], threading.Event] = {}
         self.entered: dict[tuple[str, str], threading.Event] = defaultdict(threading.Event)
 
@@ -186,6 +185,7 @@ class FakeBackend:
         return None if self.folder_list else ROOT
 
     def folders(self) -> list[Folder]:
+        refuse_the_screens_thread()
         return self.folder_list
 
     def hold(self, kind: str, what: str = "") -> threading.Event:
@@ -197,8 +197,9 @@ class FakeBackend:
         return [call[1:] for call in self.calls if call[0] == kind]
 
     def _call(self, kind: str, what: str, *rest: object) -> None:
+        if kind != "close":  # tests close it themselves
+            refuse_the_screens_thread()
         self.calls.append((kind, what, *rest))
-        self.threads.add(threading.get_ident())
         self.entered[(kind, what)].set()
         for key in ((kind, what), (kind, "")):
             if key in self._doors:
@@ -285,6 +286,7 @@ class FakeBackend:
         return self.opened or Opened(f"opened {Path(path).name} with xdg-open")
 
     def actions(self) -> list[str]:
+        refuse_the_screens_thread()
         return self.action_list
 
     def act(self, name: str, path: str, page: int | None, text: str) -> Opened:

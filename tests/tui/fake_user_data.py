@@ -1,12 +1,21 @@
 """A person's own things in memory, for the tests of the terminal app. It raises the errors of a script."""
 
+import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from longsearch.engine.citing.evidence import Evidence, PlacedEvidence, PlaceState, evidence_of
 from longsearch.engine.citing.forms import FORMS
 from longsearch.engine.types.results import DocumentHit, Folder, PassageHit
 from longsearch.tui.backend.interface import BasketView, InView, Question, Saved
+
+
+def refuse_the_screens_thread() -> None:
+    """Raise AssertionError in a thread that handles keys: what is asked there holds the screen up."""
+    with suppress(RuntimeError):
+        asyncio.get_running_loop()
+        raise AssertionError("the backend is asked in the thread of the screen")
 
 
 class FakeUserData:
@@ -28,10 +37,12 @@ class FakeUserData:
         self.why_no_theme = ""
 
     def _call(self, kind: str) -> None:
+        refuse_the_screens_thread()
         if kind in self.errors:
             raise self.errors[kind]
 
     def _change(self, what: str, new: list[PlacedEvidence]) -> None:
+        self._call("change")
         self.undone.append((what, self.kept))
         self.kept = new
 
@@ -67,10 +78,12 @@ class FakeUserData:
         self._change("a note", new)
 
     def undo(self) -> str:
+        self._call("undo")
         what, self.kept = self.undone.pop()
         return what
 
     def copied(self, id_: str) -> str:
+        self._call("copied")
         return FORMS["plain"](next(one.evidence for one in self.kept if one.evidence.id == id_))
 
     def export(self, file_name: str) -> str:
@@ -117,9 +130,11 @@ class FakeUserData:
         return f"saved: {name}"
 
     def remove_saved(self, name: str) -> None:
+        self._call("remove_saved")
         self.searches = [one for one in self.searches if one.name != name]
 
     def look(self, name: str) -> None:
+        self._call("look")
         self.searches = [replace(one, news=()) if one.name == name else one for one in self.searches]
 
     def n_new(self) -> int:

@@ -1,6 +1,7 @@
 """States in which something is missing: each says what is the matter, and what to do."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from textual.pilot import Pilot
 from longsearch.engine.errors import ModelError
 from longsearch.engine.types.results import SearchMode
 from longsearch.tui.app import LongsearchApp
+from longsearch.tui.backend import backend_calls
 from longsearch.tui.backend.backend_calls import BackendCalls
 from tests.tui.fake_backend import DONE, EMPTY, INDEXING, FakeBackend, three_reports
 from tests.tui.test_tui_snapshots import Compare, ask_and_press, both_sizes, compare, press
@@ -75,6 +77,27 @@ async def test_a_quotation_that_is_not_found_gets_advice_for_quotations() -> Non
         await ask(pilot, query)
         assert "Give less of it" in screen_text(pilot.app)
         assert "Ctrl+T searches by meaning" not in screen_text(pilot.app)
+
+
+async def test_the_progress_is_read_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(BackendCalls, "PROGRESS_EVERY_S", 0.0)
+    backend = three_reports()
+    async with LongsearchApp(backend).run_test(size=SMALL) as pilot:
+        await until(pilot, lambda: len(backend.called("progress")) >= 3)
+
+
+@pytest.mark.parametrize(("took_s", "wait_s"), [(0.01, 1.0), (2.0, 18.0)])
+async def test_the_progress_of_a_large_index_is_read_less_often(
+    monkeypatch: pytest.MonkeyPatch, took_s: float, wait_s: float
+) -> None:
+    monkeypatch.setattr(BackendCalls, "PROGRESS_EVERY_S", 1.0)
+    times = iter([100.0, 100.0 + took_s])
+    monkeypatch.setattr(backend_calls, "time", SimpleNamespace(monotonic=lambda: next(times)))
+    waits: list[float] = []
+    monkeypatch.setattr(BackendCalls, "set_timer", lambda self, wait_s, callback: waits.append(wait_s))
+    async with LongsearchApp(three_reports()).run_test(size=SMALL) as pilot:
+        await until(pilot, lambda: waits)
+    assert waits == [wait_s]
 
 
 @both_sizes

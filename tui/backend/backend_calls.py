@@ -5,6 +5,7 @@ one waits (`LatestOnly`). The answer to an older search never follows the answer
 raises an error, the error becomes one line (`attempt`).
 """
 
+import time
 from dataclasses import dataclass, replace
 
 from textual import work
@@ -13,7 +14,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from longsearch.engine.query_language.prefixes import is_draft
-from longsearch.engine.types.progress import IndexProgress
+from longsearch.engine.types.progress import IndexProgress, pause_s
 from longsearch.engine.types.results import Folder, SearchMode, SearchResults
 from longsearch.tui.backend.interface import Backend, Question
 from longsearch.tui.backend.latest_only import LatestOnly, Said, attempt
@@ -125,6 +126,7 @@ class BackendCalls(Widget):
     DEBOUNCE_S = 0.25
     """Seconds from the last keystroke to the search in the chosen mode; the search by words starts at once."""
     PROGRESS_EVERY_S = 1.0
+    """Seconds from one reading of the progress to the next, at least: a large index is read less often."""
     FOLDERS_EVERY_S = 5.0
 
     def __init__(self, backend: Backend) -> None:
@@ -146,16 +148,14 @@ class BackendCalls(Widget):
         self._progress_at_answer: IndexProgress | None = None
         """The progress of the index when the last answer arrived."""
         self._progress_error = ""
-        self._is_polling = False
         self._has_headings = False
         self._folders: list[Folder] | None = None
         self._is_reading_folders = False
 
     def on_mount(self) -> None:
-        """Start indexing; read the progress now and every second."""
+        """Start indexing; read the progress now and from time to time."""
         self._start()
         self.poll()
-        self.set_interval(self.PROGRESS_EVERY_S, self.poll)
         if self._backend.root is None:
             self.read_folders()
             self.set_interval(self.FOLDERS_EVERY_S, self.read_folders)
@@ -265,12 +265,10 @@ class BackendCalls(Widget):
 
     @work
     async def poll(self) -> None:
-        """Read the progress of the index, unless the last reading still runs."""
-        if self._is_polling:
-            return
-        self._is_polling = True
+        """Read the progress of the index; then wait, and read it again."""
+        began = time.monotonic()
         progress, error = await attempt(self._backend.progress)
-        self._is_polling = False
+        self.set_timer(pause_s(self.PROGRESS_EVERY_S, time.monotonic() - began), self.poll)
         if progress is not None and progress != self.progress:
             self.progress = progress
             self.post_message(ProgressRead(progress))

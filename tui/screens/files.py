@@ -5,7 +5,8 @@ Reads the list when it opens, and again on F5. `r` asks the backend to read fail
 
 import os
 import time
-from collections import Counter
+from collections.abc import Mapping
+from itertools import chain
 from operator import attrgetter
 from typing import ClassVar
 
@@ -37,7 +38,6 @@ _STYLES = {
     FileStatus.WAITING: "blue",
     FileStatus.CURRENT: "green",
 }
-_FILTERS: tuple[FileStatus | None, ...] = (None, *_ORDER)
 _STATUS_WIDTH, _NUMBER_WIDTH, _CELL_PADDING = 8, 7, 2
 _FIXED_WIDTH = _STATUS_WIDTH + 2 * _NUMBER_WIDTH + 5 * _CELL_PADDING + 1
 
@@ -50,7 +50,8 @@ class FilesScreen(Screen[None]):
     def __init__(self, backend: Backend) -> None:
         super().__init__()
         self._backend = backend
-        self._files: list[FileReport] = []
+        self._files: Mapping[FileStatus | None, list[FileReport]] = {None: []}
+        """All files, trouble first, and those of each status that any has."""
         self._shown: list[FileReport] = []
         self._filter: FileStatus | None = None
         self._table = LongTable()
@@ -79,7 +80,7 @@ class FilesScreen(Screen[None]):
         """Read the list."""
         header = self.query_one(HeaderLine)
         header.left = "Files: reading the list…"
-        files, error = await attempt(self._sorted_files)  # off the UI thread: 50,000 files are sorted too
+        files, error = await attempt(self._by_status)  # off the UI thread: 50,000 files are sorted too
         if files is None:
             header.left = "Files"
             self._say_error(error)
@@ -88,14 +89,14 @@ class FilesScreen(Screen[None]):
         self._fill()
         await self._read_scanned()
 
-    def _sorted_files(self) -> list[FileReport]:
-        """Return the files, trouble first. Blocks; runs in a thread."""
-        order = {status: at for at, status in enumerate(_ORDER)}
-        return sorted(self._backend.files(), key=lambda file: (order[file.status], file.folder, file.path))
+    def _by_status(self) -> Mapping[FileStatus | None, list[FileReport]]:
+        """Return what `_files` holds. Blocks; runs in a thread."""
+        files = sorted(self._backend.files(), key=attrgetter("folder", "path"))
+        found = {status: [file for file in files if file.status is status] for status in _ORDER}
+        return {None: [*chain(*found.values())], **{status: own for status, own in found.items() if own}}
 
     async def _read_scanned(self) -> None:
-        counts = [file.n_scanned for file in self._files if file.n_scanned]
-        pages, _ = await attempt(self._backend.scanned_pages, sum(counts), len(counts))
+        pages, _ = await attempt(self._count_scanned)
         self._scanned = pages or ScannedPages()
         said = wording.scanned(self._scanned)
         can_ask = said and not self._scanned.problem
@@ -103,6 +104,11 @@ class FilesScreen(Screen[None]):
         line = self.query_one("#scans", Static)
         line.display = bool(said)
         line.update(Content(shown(said) + (asked if can_ask else "")))
+
+    def _count_scanned(self) -> ScannedPages:
+        """Return the scanned pages of all files. Blocks; runs in a thread."""
+        counts = [file.n_scanned for file in self._files[None] if file.n_scanned]
+        return self._backend.scanned_pages(sum(counts), len(counts))
 
     @work(exclusive=True, group="scans")
     async def action_scans(self) -> None:
@@ -118,7 +124,7 @@ class FilesScreen(Screen[None]):
 
     def action_retry(self) -> None:
         """Ask the backend to read failed and partial files again."""
-        if any(file.reason for file in self._files):
+        if any(file.reason for file in self._files[None]):
             self._say(Content("Asking for these files to be read again…"))
             self._retry()
         else:
@@ -136,14 +142,14 @@ class FilesScreen(Screen[None]):
 
     def action_filter(self) -> None:
         """Show only the files with the next status that any file has; after the last one, show all files."""
-        present = [None, *(status for status in _ORDER if any(file.status is status for file in self._files))]
+        present = [*self._files]
         at = present.index(self._filter) if self._filter in present else 0
         self._filter = present[(at + 1) % len(present)]
         self._fill()
 
     def _fill(self) -> None:
         """Put the files that pass the filter into the table."""
-        self._shown = [file for file in self._files if self._filter in (None, file.status)]
+        self._shown = self._files.get(self._filter, [])
         name_width, reason_width = _text_widths(self.size.width - _FIXED_WIDTH)
         texts = (("status", _STATUS_WIDTH), ("file", name_width), ("reason", reason_width))
         columns = [(Text(label), width) for label, width in texts]
@@ -154,7 +160,7 @@ class FilesScreen(Screen[None]):
         self.query_one(HeaderLine).left = f"{counted(len(self._shown), 'file')} · {what}"
         self.query_one(HeaderLine).right = _census(self._files)
         if not self._shown:
-            self._say(Content("There are no files here yet." if not self._files else ""))
+            self._say(Content("There are no files here yet." if not self._files[None] else ""))
 
     def on_long_table_highlighted(self, event: LongTable.Highlighted) -> None:
         """Show the details of the file under the cursor."""
@@ -220,7 +226,6 @@ def _detail(file: FileReport) -> Content:
     return Content.styled(_name(file), "bold") + Content(f"\n{reason}") + hint
 
 
-def _census(files: list[FileReport]) -> str:
+def _census(files: Mapping[FileStatus | None, list[FileReport]]) -> str:
     """Count the files of each status."""
-    counts = Counter(map(attrgetter("status"), files))  # no function of ours for each of 50,000
-    return " · ".join(f"{counts[status]:,} {status.value}" for status in _ORDER if counts[status])
+    return " · ".join(f"{len(own):,} {status.value}" for status, own in files.items() if status)
