@@ -1,5 +1,9 @@
 """Where the vector of a query comes from: a busy daemon does not hold a search up."""
 
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -7,7 +11,14 @@ import pytest
 from longsearch.app import rpc
 from longsearch.app.models import query_vectors
 from longsearch.app.models.query_vectors import ENCODE_TIMEOUT_S, PATIENCE_S, QueryVector, from_anywhere, without_torch
-from tests.app.made_folders import toward
+from longsearch.app.paths import socket_path
+from longsearch.app.search.scope import Scope
+from longsearch.app.search.searching import Question, search
+from longsearch.engine.errors import ModelError
+from longsearch.engine.platforms import local_sockets
+from longsearch.engine.types.results import SearchMode
+from tests.app.app_helpers import Clock
+from tests.app.made_folders import MODEL, make_folder, toward
 
 
 @pytest.fixture
@@ -48,3 +59,60 @@ def test_the_app_waits_for_a_model_that_needs_torch(waited: list[float], monkeyp
 def test_an_app_that_closes_makes_no_vector(waited: list[float]) -> None:
     with pytest.raises(rpc.DaemonUnreachableError):
         without_torch("the moon", None, cancelled=lambda: True)
+
+
+class SilentDaemon:
+    """A connection over which no answer comes. The clock goes on while somebody waits for one."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+
+    def __enter__(self) -> "SilentDaemon":
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def send_bytes(self, _: bytes) -> None: ...
+
+    def poll(self, timeout_s: float) -> bool:
+        self._clock.now += timeout_s
+        return False
+
+
+@pytest.fixture
+def waiting(home: Path, monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The clock by which searches wait for a daemon that accepts them and answers nothing; it begins at 0."""
+    clock = Clock()
+    socket_path().touch()
+    monkeypatch.setattr(local_sockets, "connect", lambda *_: SilentDaemon(clock))
+    monkeypatch.setattr(rpc, "time", SimpleNamespace(monotonic=clock))
+    return clock
+
+
+def own_model(*_: object) -> Any:
+    """A model of this process that reads queries."""
+    return SimpleNamespace(fingerprint=MODEL, encode_query=lambda *_: toward(1))
+
+
+@pytest.mark.parametrize("source", [partial(from_anywhere, open_model=own_model), without_torch])
+def test_no_search_waits_longer_than_two_seconds_for_a_daemon_that_does_not_answer(
+    home: Path, waiting: Clock, source: Callable[..., QueryVector], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(query_vectors, "_light", own_model)
+    scope = Scope.of(make_folder(home / "new", {"a.md": "apples"}, [toward(1)]))
+    found = search(scope, Question("apples", SearchMode.WORDS), source)
+    assert found.hits and waiting.now == 0
+    found = search(scope, Question("apples", SearchMode.HYBRID), source)
+    assert (len(found.hits), found.mode, found.note) == (1, SearchMode.HYBRID, "")
+    assert PATIENCE_S <= waiting.now <= PATIENCE_S + 2 * rpc._POLL_S
+
+
+def test_without_a_model_of_its_own_such_a_search_answers_by_words_and_says_so(home: Path, waiting: Clock) -> None:
+    def none_here() -> Any:
+        raise ModelError("no model is here")
+
+    source = partial(from_anywhere, open_model=none_here)
+    scope = Scope.of(make_folder(home / "new", {"a.md": "apples"}, [toward(1)]))
+    found = search(scope, Question("apples", SearchMode.HYBRID), source)
+    assert (len(found.hits), found.mode, found.note) == (1, SearchMode.WORDS, "words only: no model is here")
+    assert PATIENCE_S <= waiting.now <= PATIENCE_S + 2 * rpc._POLL_S
