@@ -25,13 +25,17 @@ def cuts(word: str, language: str) -> Iterator[tuple[str, str, str]]:
                 yield first, stem(first, language), stem(word[place:], language)
 
 
-def rests(term: str, part: str, language: str) -> set[str]:
-    """Return what may be left of a term that begins or ends with `part`: as it is, and its stem."""
+def rests(term: str, part: str) -> set[str]:
+    """Return what may be left of a term that begins or ends with `part`."""
+    after, before = term[len(part) :], term[: len(term) - len(part)]
     found: set[str] = set()
-    for link in _LINKS:
-        if term.startswith(part + link):
-            found.add(term[len(part + link) :])
-        if term.endswith(part) and term[: -len(part)].endswith(link):
-            found.add(term[: len(term) - len(part) - len(link)])
-    long = {rest for rest in found if len(rest) >= _LEAST_REST}
-    return long | {own for rest in long if len(own := stem(rest, language)) >= _LEAST_REST}
+    if term.startswith(part):
+        found.update(after[len(link) :] for link in _LINKS if after.startswith(link))
+    if term.endswith(part):
+        found.update(before.removesuffix(link) for link in _LINKS if before.endswith(link))
+    return {rest for rest in found if len(rest) >= _LEAST_REST}
+
+
+def with_stems(rests: set[str], language: str) -> set[str]:
+    """Return what may be left of a term, as it is and as stems."""
+    return rests | {own for rest in rests if len(own := stem(rest, language)) >= _LEAST_REST}

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from longsearch.engine.index.index import Index
 from longsearch.engine.index.lookup import Lookup, any_of, expressions, forms_of, made_form
 from longsearch.engine.languages.analysis import folded
-from longsearch.engine.languages.compounds import COMPOUNDING, LEAST_LETTERS, cuts, rests
+from longsearch.engine.languages.compounds import COMPOUNDING, LEAST_LETTERS, cuts, rests, with_stems
 from longsearch.engine.languages.scripts import LATIN
 from longsearch.engine.languages.stemming import stem
 from longsearch.engine.query_language.query import Query
@@ -100,7 +100,11 @@ def _compounds(indexes: Sequence[Index], stems: Collection[tuple[str, str]]) -> 
         for part, terms in index.backend.terms_around(list(found)).items():
             found[part].update(terms)
     common = {part: [term for term, _ in terms.most_common(_MOST_COMPOUNDS)] for part, terms in found.items()}
-    left = {(part, code): {term: rests(term, part, code) for term in common[part]} for part, code in stems}
+    bare = {part: {term: rests(term, part) for term in terms} for part, terms in common.items()}
+    left = {
+        (part, code): {term: own if _is_sure(own) else with_stems(own, code) for term, own in bare[part].items()}
+        for part, code in stems
+    }
     short = {rest for terms in left.values() for own in terms.values() if not _is_sure(own) for rest in own}
     known = _counts(indexes, short)
     return {

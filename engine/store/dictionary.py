@@ -111,11 +111,12 @@ def terms_around(segments: Segments, parts: Sequence[str]) -> dict[str, dict[str
             last, ending = own[-_TAIL_BYTES:], int.from_bytes(own[-2:])  # a longer stem is compared whole below
             alike = slice(*tails.starts[ending : ending + 2].tolist())
             mask, wanted = np.uint64((1 << 8 * len(last)) - 1), np.uint64(int.from_bytes(last))
-            ending_so = tails.numbers[alike][(tails.letters[alike] & mask) == wanted].tolist()
-            for number in sorted({*known.beginning_with(own), *ending_so}):
+            ending_so = tails.numbers[alike][(tails.letters[alike] & mask) == wanted]
+            near = np.union1d(np.array(known.beginning_with(own), np.int64), ending_so)
+            is_longer = known.ends[near + 1] - known.ends[near] > len(made)
+            for number in near[is_longer & (known.whole[known.ends[near + 1] - 1] == _MARK[-1])].tolist():
                 term = known.term(number)
-                is_longer = term.endswith(_MARK) and len(term) > len(made)
-                if is_longer and (term.startswith(own) or term.endswith(made)):
+                if term.endswith(_MARK) and (term.startswith(own) or term.endswith(made)):
                     found[part][term.removesuffix(_MARK).decode()] += int(known.counts[number])
     return {part: dict(terms) for part, terms in found.items()}
 

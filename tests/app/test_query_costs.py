@@ -267,7 +267,7 @@ def test_a_query_stays_on_the_fast_path_and_reads_little(
     assert counts["passages_chosen_for"] <= 20, counts
     assert counts["tokenizer_calls"] <= counts["passages_chosen_for"] + 8, counts
     assert counts["postings"] <= 800 * (10 if "pasted" in name else 1), counts
-    assert counts["lookups"] <= (300 if "pasted" in name else 60) * n_folders, counts
+    assert counts["lookups"] <= (180 if "pasted" in name else 24) * n_folders, counts
     costs.counts.clear()
     again = ask(name, asked_of, mode)
     assert [hit.path for hit in again.hits] == [hit.path for hit in first.hits]

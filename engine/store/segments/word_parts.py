@@ -8,6 +8,7 @@ holds the term, as often as it holds them together.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any
 
 import apsw
@@ -55,6 +56,8 @@ class Form:
     def times_in(self, tokens: Sequence[bytes]) -> int:
         """How often it stands in a text that was cut into these."""
         *first, last = self.tokens or [b""]
+        if not (first or self.is_prefix):
+            return tokens.count(last)
         starts = range(len(tokens) - len(first)) if self.tokens else ()
         return sum(
             tokens[at : at + len(first)] == first
@@ -109,9 +112,8 @@ def _of_segment(db: apsw.Connection, segment: Arrays, dead: NDArray[np.int64], t
     ids = segment["ids"]
     dead_places, _ = places_among(ids, dead)
     document_ids, first_of = segment["document_ids"], segment["first_of"]
-    of_terms = tuple(
-        united([held_in(db, segment, form, dead_places) for form in own], len(ids), first_of) for own in terms
-    )
+    look_up = cache(partial(held_in, db, segment, dead_places=dead_places))  # a form may stand in several terms
+    of_terms = tuple(united(list(map(look_up, own)), len(ids), first_of) for own in terms)
     return Part(ids, document_ids, first_of, segment["lengths"], of_terms)
 
 
@@ -151,6 +153,7 @@ def _of_fresh(db: apsw.Connection, fresh: NDArray[np.int64], terms: Sequence[Seq
     document_ids, first_of = document_starts(np.array([document_of[id_] for id_ in ids.tolist()], np.int64))
     lengths = np.zeros(len(ids), np.int64)
 
+    @cache
     def held(form: Form) -> Held:
         found, counts, own_lengths = keywords.frequencies(db, form.expression, ids)
         places = np.searchsorted(ids, found)

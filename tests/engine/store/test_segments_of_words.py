@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import apsw.fts5
 import numpy as np
@@ -337,6 +338,41 @@ def test_counts_answer_as_postings_do(given_counts: list[int], sizes: list[int],
     few.add_scores(sums[0], lengths, 1.5, 20.0)
     many.add_scores(sums[1], lengths, 1.5, 20.0)
     np.testing.assert_array_equal(*sums)
+
+
+@given(st.lists(st.tuples(st.integers(1, 40), st.booleans()), min_size=1, max_size=4), st.integers(0, 2**32 - 1))
+def test_a_term_of_several_forms_is_held_as_often_as_they_are_together(
+    forms: list[tuple[int, bool]], seed: int
+) -> None:
+    random, n = np.random.default_rng(seed), 240
+    first_of = np.unique(np.append(random.integers(0, n, 60), [0, n]))
+    given, held = [], list[term_counts.Held]()
+    for rarity, is_counted in forms:
+        given.append(random.integers(1, 4, n) * (random.integers(0, rarity, n) == 0))
+        places = np.flatnonzero(given[-1]).astype(np.uint32)
+        few = term_counts.Postings(places, given[-1][places], term_counts.n_documents_at(first_of, places))
+        held.append(term_counts.Counts.of(given[-1], first_of) if is_counted else few)
+    slow, fast = term_counts.Counts.of(np.sum(given, axis=0), first_of), term_counts.united(held, n, first_of)
+    assert (fast.n_passages, fast.n_documents) == (slow.n_passages, slow.n_documents)
+    assert fast.held_at().tolist() == slow.held_at().tolist()
+    assert fast.at(np.arange(n)).tolist() == slow.counts.tolist()
+
+
+def test_a_form_that_stands_in_several_terms_is_looked_up_once(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(store, "a.md", ["apple pear", "plum apple"])
+    store.tidy()
+    looked_up, does = list[str](), word_parts.held_in
+
+    def spy(db: apsw.Connection, segment: files.Arrays, form: word_parts.Form, dead_places: Any) -> term_counts.Held:
+        looked_up.append(form.expression)
+        return does(db, segment, form, dead_places)
+
+    monkeypatch.setattr(word_parts, "held_in", spy)
+    with store.reading() as db:
+        parts = word_parts.parts_of(Segments(db), word_parts.forms_cut(db, [['"apple"', '"pear"'], ['"apple"']]))
+    assert parts is not None
+    assert [held.n_passages for held in parts[0].held] == [2, 2]
+    assert sorted(looked_up) == ['"apple"', '"pear"']
 
 
 def test_a_search_cuts_words_with_the_tokenizer_of_the_word_index(store: Store) -> None:
