@@ -81,9 +81,10 @@ _UNIT = r"degrees?\s[CF][a-z]+|per\s?cent|°\s?[CF]|[%‰€$£]|[^\W\d_]+(?:/[a
 QUANTITY = re.compile(
     rf"(?P<low>[.\d](?<![\w.,].)(?<!\w-.)(?:(?<=\d)|(?=\d))(?P<money>(?<=[€$£].)|(?<=[€$£]\s.))?{_DIGITS})"
     rf"(?:\s?(?:-|\u2013|to)\s?(?P<high>\d{_DIGITS}))?(?:\s?(?P<times>(?i:{TIMES_WORDS}))(?!\w)\.?)?"
-    rf"(?:(?P<gap>[\s\u2011-]?)(?P<unit>{_UNIT})(?![\w/]))?(?!\w|[.,]\d)"
+    rf"(?:(?=(?:\s?[×x]\s?\d{_DIGITS}){{1,2}}\s?(?P<shared>[nµcmd]?m|inch(?:es)?|ft|feet)(?![\w/²³]))"
+    rf"|(?P<gap>[\s\u2011-]?)(?P<unit>{_UNIT})(?![\w/]))?(?!\w|[.,]\d)"
 )
-"""A number, or a range of two, with the word behind it, which may be a unit."""
+"""A number, or a range of two, with the word behind it, which may be a unit; or with the length behind 12 × 20 cm."""
 NEEDS = re.compile(r"[0€$£](?:(?<=0)(?:[\s-]?[^\W\d_]| ?[%‰€$£°])|(?<!0) ?0)")
 """What the shape of a text has in which a quantity has a unit (see `written_forms`)."""
 _YEAR = re.compile(r"(?:1[5-9]|20)\d0")
@@ -145,14 +146,14 @@ def quantities(text: str, start: int = 0, stop: int = sys.maxsize) -> Iterator[Q
 
 def words(found: re.Match[str]) -> Iterator[str]:
     """Return the words of the index for what `QUANTITY` found: none without a unit, which is told first and quickly."""
-    read = quantity(found) if found["money"] is not None or _unit(found["unit"] or "") else None
+    read = quantity(found) if found["money"] is not None or _unit(found["unit"] or found["shared"] or "") else None
     return read.words() if read else iter(())
 
 
 def quantity(found: re.Match[str]) -> Quantity | None:
     """Return the quantity that `QUANTITY` found; None if its word belongs to the number and is no unit: 3rd, 12b."""
     before, typed, is_glued = found.string[found.start() - 1 : found.start()], found["unit"] or "", not found["gap"]
-    unit, times = _unit(typed), TIMES.get((found["times"] or "").casefold(), 1.0)
+    unit, times = _unit(typed or found["shared"] or ""), TIMES.get((found["times"] or "").casefold(), 1.0)
     money = "" if found["money"] is None else found.string[max(0, found.start() - 2) : found.start()].strip()[-1]
     if money and is_glued and typed in _TIMES_OF_MONEY:
         unit, times = money, _TIMES_OF_MONEY[typed]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from longsearch.engine.store.connection import among, note_change
 
-WORDS_VERSION = 2
+WORDS_VERSION = 3
 """The rules by which words are indexed. Words of a lower version are made again from the stored text."""
 
 

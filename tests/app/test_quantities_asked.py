@@ -19,6 +19,7 @@ TEXTS = {
     "sack.md": "A sack of 39.9 kg, bought for $3,000,000.",
     "ram.md": "The ram weighs 90 lb, the ewe 0.06 t; it was 4 °C.",
     "time.md": "It took 90 minutes in the 1990s, 12 in a row; 3,000,000 people saw it.",
+    "tile.md": "The tile has 7 × 9 cm.",
 }
 
 
@@ -47,6 +48,8 @@ def notes(home: Path) -> Path:
         ("$2..4 million", "sack"),
         (">=€3M", ""),
         ("3 million", "sack time"),
+        ("~70 mm", "tile"),
+        ("70 mm", "tile"),
         ("~12 in", ""),
         ("~1990 s", ""),
     ],
