@@ -24,13 +24,14 @@ class TableHead:
         self._columns: Sequence[int] = ()
         self._names = ""
         self._is_head = False
-        self._n_characters = 0
+        self._n_rows = self._n_characters = 0
 
     def lines(self, cells: Sequence[str], starts: Sequence[int] = (), is_head: bool = False) -> list[str]:
         """Return the row as a line, at times after one of the columns' names; [] if it is empty.
 
         `starts`: where each cell begins, if some may be wider than others. `is_head`: the file calls the row a head.
-        Once a row has more cells than any before it, the names are said again if they have moved: they were too wide.
+        If the second row has more cells than the first, the names are said again if they have moved: some were wide.
+        Later rows add no columns: a form has rows of many widths, and none of its cells stands under another.
         """
         line = as_line(under(cells, starts, self._columns))
         if not line:
@@ -39,7 +40,8 @@ class TableHead:
             self._cells, self._starts, self._names = cells, starts, line
             self._is_head = is_head or are_names(cells)
         names = self._names
-        if len(cells) > len(self._columns):
+        self._n_rows += 1
+        if self._n_rows <= 2 and len(cells) > len(self._columns):
             self._columns = (starts or range(len(cells)))[:_MAX_COLUMNS]
             names = as_line(under(self._cells, self._starts, self._columns))
         self._n_characters += len(line)

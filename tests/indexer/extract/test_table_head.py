@@ -36,6 +36,15 @@ def test_rows_of_as_many_cells_stay_as_they_are_however_uneven_their_edges() -> 
     ]
 
 
+def test_a_later_row_of_more_cells_moves_no_others() -> None:
+    assert said(("Name/Street", (0, 4)), ("Lind/Quay", (0, 4)), ("a/b/c/d", (0, 1, 2, 4)), ("e/f", (0, 4))) == [
+        "Name | Street",
+        "Lind | Quay",
+        "a | b | c | d",
+        "e | f",
+    ]
+
+
 def test_an_empty_row_is_no_line_and_no_head() -> None:
     assert said(("//", ()), ("Mill/Owner", ()), ("/", ()), ("Esch/Konrad", ())) == ["Mill | Owner", "Esch | Konrad"]
 
