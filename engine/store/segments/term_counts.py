@@ -156,7 +156,11 @@ def united(forms: Sequence[Held], n: int, first_of: NDArray[np.int64]) -> Held:
     few = sorted((held for held in found if isinstance(held, Postings)), key=lambda held: -held.n_passages)
     n_rarer = sum(held.n_passages for held in few[1:])
     if len(few) == len(found) and few[0].n_passages * _COUNTED < n and n_rarer * _FEW < n:
-        return _with_rarer(few[0], few[1:], first_of)
+        if n_rarer * _FEW < few[0].n_passages:
+            return _with_rarer(few[0], few[1:], first_of)
+        places, numbers = np.unique(np.concatenate([held.places for held in few]), return_inverse=True)
+        counts = np.bincount(numbers, np.concatenate([held.counts for held in few])).astype(np.int64)
+        return Postings(places, counts, n_documents_at(first_of, places))
     summed = np.zeros(n, np.int32)
     for held in found:
         if isinstance(held, Postings):
