@@ -29,6 +29,8 @@ RESUME_FROM_TOKENS = 8192
 its text is no larger than the state."""
 N_TOGETHER = 256
 """Documents that are read together, if they are short."""
+_LONG_TOKENS = 1024
+"""A longer document takes a good part of a second by itself."""
 _LISTED = 16
 """Times as many are listed at once: to list them, the store looks at every document, done or not."""
 
@@ -118,6 +120,8 @@ class Embedder:
         """Embed a group of documents. Returns False if it was stopped; the work done until then is saved."""
         begun: dict[int, _Embedding] = {}
         n_open = len(group)
+        if group[0].n_tokens > _LONG_TOKENS:  # what is done is not to wait for it
+            self._shared.close()
         for document_id, part in self._parts(group, begun, reader, width):
             work = begun[document_id]
             self._on_progress(self._activity(work), work.add(part))

@@ -33,6 +33,7 @@ from longsearch.engine.types.progress import FileReport, IndexProgress
 _LOG_MAX_BYTES = 32 * 2**20  # under a reader the log grew to 462 MB in 10 s
 _EXCERPTS_OF = 2_000  # passages get two bits at once
 _SHARED_S = 0.5  # a kill loses no more, and a search finds a document no later
+_SLOW_S = 0.1  # changes that take longer have a transaction of their own
 _LEAST_PAGES = 8_192  # a smaller index is not written anew for the room
 
 
@@ -42,7 +43,7 @@ class SharedTransaction(ExitStack):
     def __init__(self, session: "Session") -> None:
         super().__init__()
         self._session = session
-        self._until = 0.0
+        self._until = self._asked = 0.0
 
     def begin(self) -> None:
         """Begin it, unless it has begun. Changes belong to it until it is committed."""
@@ -51,9 +52,11 @@ class SharedTransaction(ExitStack):
             self.enter_context(self._session.changing())
 
     def commit_if_due(self) -> None:
-        """Commit it once it has lasted half a second."""
-        if time.monotonic() > self._until:
+        """Commit it once it has lasted half a second, or if the work since the last call took long by itself."""
+        now = time.monotonic()
+        if now > self._until or now - self._asked > _SLOW_S:
             self.close()
+        self._asked = now
 
 
 class Session:

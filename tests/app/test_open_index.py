@@ -64,7 +64,7 @@ def test_a_folder_inside_an_indexed_one_limits_the_search(indexed: Path, tmp_pat
 RESULTS = "longsearch.engine.types.results.SearchResults"
 FOLDER = "folder: str | pathlib.Path"
 QUERY = (
-    "query: str, *, mode: longsearch.engine.types.results.SearchMode | str = <SearchMode.HYBRID: 'hybrid'>,"
+    "query: str, *, mode: longsearch.engine.types.modes.SearchMode | str = <SearchMode.HYBRID: 'hybrid'>,"
     " k: int = 10, instruction: str = '', read: bool = False"
 )
 VECTOR = "numpy.ndarray[tuple[typing.Any, ...], numpy.dtype[numpy.float32]]"
