@@ -35,7 +35,7 @@ _LISTED = 200
 
 _QUERY = (
     'What you look for, in plain words. May hold "phrases", -excluded words, OR, AND, NOT, brackets, star*,'
-    " >=40 kg, ~120 mm and fields: author:, title:, date:2021..2023, tag:, lang:, type:pdf, in:path"
+    " >=40 kg, ~120 mm; fields: author:, title:, date:2021..2023, tag:, lang:, type:pdf, in:path"
 )
 Query = Annotated[str, Field(min_length=1, max_length=2_000, description=_QUERY)]
 Quote = Annotated[str, Field(min_length=1, max_length=2_000, description="The words, as nearly as you can")]
