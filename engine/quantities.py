@@ -15,7 +15,7 @@ from functools import lru_cache
 POINT = "\ue001"
 """Begins the word of a quantity, and is the decimal point of other words: FTS5 takes this private sign for a letter."""
 TIMES = {
-    **dict.fromkeys(("thousand",), 1e3),
+    "thousand": 1e3,
     **dict.fromkeys(("million", "millions", "millionen", "millones", "milioni", "mio", "mn"), 1e6),
     **dict.fromkeys(("billion", "billions", "milliarde", "milliarden", "milliard", "milliards", "mrd", "bn"), 1e9),
     **dict.fromkeys(("trillion", "trillions", "tn"), 1e12),
@@ -48,7 +48,7 @@ _KINDS = {
 }  # fmt: skip
 """The letter of a kind -> each of its units, what one is in the unit of the kind, and its names."""
 _ZERO = {"°C": 273.15, "°F": 459.67}
-"""What is added to a temperature before it is multiplied, so that it counts from absolute zero."""
+"""What a temperature gets added before its unit is changed: kinds are compared from absolute zero."""
 
 
 def _units() -> tuple[dict[str, tuple[str, float]], dict[str, str], dict[str, str]]:
@@ -74,9 +74,10 @@ def _unit(typed: str) -> str:
     return _EXACT.get(word) or _LOOSE.get(word.casefold(), "")
 
 
-_GAP = "[ \u00a0\u2007\u2009\u202f]"
+GAP = "[ \u00a0\u2007\u2009\u202f]"
+"""What stands between the groups of a number's digits."""
 TIMES_WORDS = f"(?=[tmbTMB])(?:{'|'.join(sorted(TIMES, key=len, reverse=True))})"
-_DIGITS = rf"\d*(?:(?<=\d)[.,'’]\d+|(?<=\d){_GAP}\d{{3}}(?!\d))*"
+_DIGITS = rf"\d*(?:(?<=\d)[.,'’]\d+|(?<=\d){GAP}\d{{3}}(?!\d))*"
 _UNIT = r"degrees?\s[CF][a-z]+|per\s?cent|°\s?[CF]|[%‰€$£]|[^\W\d_]+(?:/[a-z]+|[²³]|(?<=m)[23])?"
 QUANTITY = re.compile(
     rf"(?P<low>[.\d](?<![\w.,].)(?<!\w-.)(?:(?<=\d)|(?=\d))(?P<money>(?<=[€$£].)|(?<=[€$£]\s.))?{_DIGITS})"
@@ -224,7 +225,7 @@ def _in_base(value: float, unit: str) -> float:
 
 
 def _key(value: float) -> str:
-    """Return digits that compare as values do: the exponent and four digits. What is not above zero is one value."""
+    """Return six digits, which sort as the values do: the exponent and four places. All values up to zero share one."""
     if not 1e-40 < value < 1e40:
         return "0" * _N_DIGITS if value < 1 else "9" * _N_DIGITS
     digits, exponent = f"{float(f'{value:.9e}'):.3e}".split("e")  # rounded twice: 12 * .01 is not .12

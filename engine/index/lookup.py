@@ -202,7 +202,7 @@ def _whole(term: Term, languages: IndexLanguages, others: Sequence[str] | None =
 
 
 def _like(term: Term, languages: IndexLanguages) -> list[str]:
-    """The forms of all words that a pattern stands for. Of a range, first one that no text has and that names it."""
+    """The forms of all words that a pattern stands for. A range has its own name before them, which no text holds."""
     if found := amounts(term.text) if term.is_range else None:
         return [_quoted(f"{POINT} {term.text}"), *(f"{_quoted(begin)}*" for begin in found.begins())]
     begun = [match(term), _quoted(movable(folded(term.text))) + "*"] if term.is_prefix else [match(term)]

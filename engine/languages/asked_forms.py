@@ -9,13 +9,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from longsearch.engine.languages.written_forms import BORDER, LONGEST, Written, is_mixed, written
-from longsearch.engine.quantities import TIMES, TIMES_WORDS, parts, readings
+from longsearch.engine.quantities import GAP, TIMES, TIMES_WORDS, parts, readings
 
 _PLAIN_WORD = re.compile(r"(?<!\S)[^\W_]{1,12}(?!\S)")
 _SIGNED_WORD = re.compile(r"(?<!\S)[^\W_]+(?:[-\u2010-\u2015./_][^\W_]+)+(?!\S)")
-_GAP = "[ \u00a0\u2007\u2009\u202f]"
 _NUMBER = re.compile(
-    rf"(?P<number>(?<![\w.,'’])\d+(?:[.,'’٫٬]\d+|{_GAP}\d{{3}}(?!\d))*(?!\w)|(?<![\w.,])[.,]\d+(?![\w.,]))"
+    rf"(?P<number>(?<![\w.,'’])\d+(?:[.,'’٫٬]\d+|{GAP}\d{{3}}(?!\d))*(?!\w)|(?<![\w.,])[.,]\d+(?![\w.,]))"
     rf"(?:\s(?P<times>(?i:{TIMES_WORDS}))(?!\w))?"
 )
 _YEAR = re.compile(r"(?:19|20)\d\d")

@@ -15,12 +15,11 @@ from datetime import date
 from typing import NamedTuple
 
 from longsearch.engine.languages.analysis import folded
-from longsearch.engine.quantities import NEEDS, POINT, QUANTITY, words
+from longsearch.engine.quantities import GAP, NEEDS, POINT, QUANTITY, words
 
 _REACH = 40  # characters beside a digit, in which the name of its month or the letters of its identifier stand
 LONGEST = 34
 """Characters of a form: those of an IBAN."""
-_GAP = "[ \u00a0\u2007\u2009\u202f]"
 _DASH = "[-\u2010-\u2015\u2212]"
 DASH = re.compile(_DASH)
 _OF = r"(?:(?:de|del|of|d|di|do|ta|den|gada|m)[.'’]?\s*)?"
@@ -254,7 +253,7 @@ _KINDS = (
     _Kind(
         re.compile(
             rf"(?P<said>\bisbn\S{{0,4}}\s?)?(?<![\w-])"
-            rf"(?P<isbn>(?:97[89](?:{_DASH}|{_GAP})?)?(?:\d(?:{_DASH}|{_GAP})?){{9}}[\dXx])(?![\w-])",
+            rf"(?P<isbn>(?:97[89](?:{_DASH}|{GAP})?)?(?:\d(?:{_DASH}|{GAP})?){{9}}[\dXx])(?![\w-])",
             re.I,
         ),
         _of_isbn,
@@ -263,8 +262,8 @@ _KINDS = (
     ),
     _Kind(
         re.compile(
-            rf"(?<!\w)[A-Z]{{2}}\d\d(?:{_GAP}|-)?[A-Z0-9]{{4}}(?:(?:{_GAP}|-)?(?=[A-Z]{{0,3}}\d)[A-Z0-9]{{4}}){{1,7}}"
-            rf"(?:(?:{_GAP}|-)?(?=[A-Z]{{0,2}}\d)[A-Z0-9]{{1,3}})?(?!\w)"
+            rf"(?<!\w)[A-Z]{{2}}\d\d(?:{GAP}|-)?[A-Z0-9]{{4}}(?:(?:{GAP}|-)?(?=[A-Z]{{0,3}}\d)[A-Z0-9]{{4}}){{1,7}}"
+            rf"(?:(?:{GAP}|-)?(?=[A-Z]{{0,2}}\d)[A-Z0-9]{{1,3}})?(?!\w)"
         ),
         _of_iban,
         re.compile("AA00"),
@@ -319,7 +318,7 @@ _KINDS = (
         4,
     ),
     _Kind(
-        re.compile(rf"(?<!\w)(?<!\w-)\+?\(?\d+(?:(?:{_GAP}|{_DASH}|[./()]){{1,3}}\d+){{1,8}}(?!\w)"),
+        re.compile(rf"(?<!\w)(?<!\w-)\+?\(?\d+(?:(?:{GAP}|{_DASH}|[./()]){{1,3}}\d+){{1,8}}(?!\w)"),
         _of_groups,
         re.compile(r"0(?:[ .()-]{0,3}0){6}"),
         7,
@@ -340,7 +339,7 @@ _KINDS = (
         is_alone=False,
     ),
     _Kind(
-        re.compile(rf"(?<!\w){_CAPITALS}(?:(?:{_GAP}|{_DASH}|[./_]){_CAPITALS}){{1,3}}(?!\w)"),
+        re.compile(rf"(?<!\w){_CAPITALS}(?:(?:{GAP}|{_DASH}|[./_]){_CAPITALS}){{1,3}}(?!\w)"),
         _of_parts,
         re.compile("A[A0 .-]*0|0[A0 .-]*A"),
         1,

@@ -49,7 +49,8 @@ def _admitted(index: Index, file_filter: FileFilter, conditions: Sequence[Condit
         if file_filter.languages_excluded:
             left_out = list(languages.documents_in(index.db, file_filter.languages_excluded))
             found = found[np.isin(found, left_out, assume_unique=True, invert=True)]
-        allowed = found if len(found) < max(1, index.n_documents) else None
+        is_all = 0 < index.n_documents == len(found)  # of an empty index no document is admitted
+        allowed = None if is_all else found
     return narrowed(index, allowed, conditions)
 
 

@@ -13,13 +13,13 @@ from markdown_it.token import Token
 from longsearch.indexer.extract.clean import clean_characters, unwrapped
 from longsearch.indexer.extract.readers.decoding import decode, read_bytes
 from longsearch.indexer.extract.readers.front_matter import split_front_matter
+from longsearch.indexer.extract.readers.table_head import CELL_SEPARATOR
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 from longsearch.indexer.extract.sources import Source
 from longsearch.indexer.extract.wire.protocol import FileText
 
 _WIKI_LINK = re.compile(r"\[\[(?:[^\[\]|]{1,300}\|)?([^\[\]|]{1,300})\]\]")
 _TAG = re.compile(r"<!--.*?-->|</?[a-zA-Z][^<>]*>", re.DOTALL)
-_CELL_SEPARATOR = " | "
 _HARD_BREAK = "\r"  # no other return is left in the source
 
 
@@ -64,7 +64,7 @@ class _Builder:
             case "tr_open":
                 self._cells = []
             case "tr_close":
-                row, self._cells = _CELL_SEPARATOR.join(self._cells or ()), None
+                row, self._cells = CELL_SEPARATOR.join(self._cells or ()), None
                 self.text.add(row, tight=True)
             case _:
                 self._take_words(token)

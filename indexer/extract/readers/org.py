@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 
 from longsearch.indexer.extract.clean import clean_characters, one_line, unwrapped
 from longsearch.indexer.extract.readers.decoding import decode, read_bytes
+from longsearch.indexer.extract.readers.table_head import CELL_SEPARATOR
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 from longsearch.indexer.extract.sources import Source
 from longsearch.indexer.extract.wire.limits import MAX_TITLE_CHARACTERS
@@ -174,7 +175,7 @@ class _Builder:
 
     def _row(self, match: re.Match[str]) -> None:
         self._close()
-        self.text.add(" | ".join(inline_text(cell.strip()) for cell in match[1].split("|")), tight=True)
+        self.text.add(CELL_SEPARATOR.join(inline_text(cell.strip()) for cell in match[1].split("|")), tight=True)
 
     def _item(self, match: re.Match[str]) -> None:
         self._close()

@@ -15,6 +15,7 @@ from docutils.parsers.rst import Directive, Parser, directives, roles
 from longsearch.indexer.extract.clean import clean_characters, unwrapped
 from longsearch.indexer.extract.readers.decoding import decode, read_bytes
 from longsearch.indexer.extract.readers.numerals import numeral
+from longsearch.indexer.extract.readers.table_head import CELL_SEPARATOR
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 from longsearch.indexer.extract.sources import Source
 from longsearch.indexer.extract.wire.protocol import FileText
@@ -41,7 +42,6 @@ _NUMERALS = {
     "lowerroman": "lowerRoman",
     "upperroman": "upperRoman",
 }
-_CELL_SEPARATOR = " | "
 
 
 def read(path: Source) -> FileText:
@@ -158,7 +158,7 @@ def _take(node: nodes.Node, text: TextBuilder, depth: int, tight: bool) -> None:
     elif isinstance(node, nodes.list_item):
         _take_item(node, text, depth)
     elif isinstance(node, nodes.row):
-        text.add(_CELL_SEPARATOR.join(_line(entry) for entry in node.children), tight=True)
+        text.add(CELL_SEPARATOR.join(_line(entry) for entry in node.children), tight=True)
     elif isinstance(node, nodes.field):
         text.add(": ".join(part.astext() for part in node.children), tight=True)
     elif isinstance(node, nodes.FixedTextElement):

@@ -4,7 +4,7 @@ A passage in the middle then has the names of its columns.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 CELL_SEPARATOR = " | "
 _BLOCK_CHARACTERS = 1_500
@@ -66,10 +66,9 @@ def under(cells: Sequence[str], starts: Sequence[int], columns: Sequence[int]) -
     return placed
 
 
-def as_line(cells: Sequence[str]) -> str:
+def as_line(cells: Iterable[str]) -> str:
     """Return the cells of a row on one line, without the empty ones at its end."""
-    line = CELL_SEPARATOR.join(cells).rstrip(" |")
-    return line if line.strip(" |") else ""
+    return CELL_SEPARATOR.join(cells).rstrip(" |")
 
 
 def are_names(cells: Sequence[str]) -> bool:

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 from longsearch.indexer.extract.readers.archives import Archive
 from longsearch.indexer.extract.readers.office.relations import parse_member, relations_of
+from longsearch.indexer.extract.readers.table_head import CELL_SEPARATOR, as_line
 
-_SEPARATOR = " | "
 _SHOWN_BY_LAYOUT = frozenset({"pres", "parTrans", "sibTrans"})
 """Points of a diagram that repeat the text of others."""
 _MAX_POINTS = 2_000
@@ -135,9 +135,9 @@ class Chart:
         lines = [*self._titles]
         names = [series.name for series in self._series]
         if any(names):
-            lines.append(_SEPARATOR.join(("", *names) if labels else names).strip())
+            lines.append(CELL_SEPARATOR.join(("", *names) if labels else names).strip())
         for place in sorted(labels):
             row = (labels[place], *(series.values.get(place, "") for series in self._series))
-            lines.append(_SEPARATOR.join(row).rstrip(" |"))
+            lines.append(as_line(row))
         if lines:
             yield "Chart: " + "\n".join(lines)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 
 from longsearch.indexer.extract.clean import one_line, whole_line
-from longsearch.indexer.extract.readers.table_head import is_number
+from longsearch.indexer.extract.readers.table_head import CELL_SEPARATOR, is_number
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 from longsearch.indexer.extract.wire.protocol import FileText
 from longsearch.indexer.extract.wire.values import RawMetadata
@@ -21,7 +21,6 @@ _MAX_BLOCKS = 5_000
 _HEADER_WITHIN = 10
 """Rows within which the names of the columns stand; a table's title and remarks may come before."""
 _MOSTLY = 0.5
-_SEPARATOR = " | "
 
 
 @dataclass(slots=True)
@@ -65,7 +64,7 @@ class Tables:
         for index, block in enumerate(_joined(list(self._blocks(chain(head, filled), names, left)))):
             rows_of = f"row {block.first}" if block.first == block.last else f"rows {block.first}-{block.last}"
             self.builder.mark(1, place + rows_of)
-            above = ("" if index else name, _SEPARATOR.join(names))
+            above = ("" if index else name, CELL_SEPARATOR.join(names))
             self.builder.add("\n".join((*filter(None, above), *block.lines)))
         for row in sorted(left):
             self.builder.mark(1, f"{place}row {row}")
@@ -125,8 +124,8 @@ def _line(cells: list[str], names: list[str]) -> str:
     """Return a row as a line. Of a row that is mostly empty, only the filled cells, each after its column's name."""
     filled = [index for index, cell in enumerate(cells) if cell]
     if len(filled) > _MOSTLY * len(cells) or not names:
-        return _SEPARATOR.join(cells if names else filter(None, cells))
-    return _SEPARATOR.join(
+        return CELL_SEPARATOR.join(cells if names else filter(None, cells))
+    return CELL_SEPARATOR.join(
         f"{names[index]}: {cells[index]}" if index < len(names) and names[index] else cells[index] for index in filled
     )
 
