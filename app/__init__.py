@@ -55,6 +55,7 @@ The house. Imports point down, and `import-linter` checks it: app > tui | indexe
        cli          parses the command line and imports the one command that runs
     2  settings     what a person can set, and what is in force
     1  paths        where every file of longsearch lies
+       options      what commands take, as data
        rpc          calls over a local socket
        web          the guarded server of `longsearch serve`
 

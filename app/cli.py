@@ -11,8 +11,9 @@ import sys
 from collections.abc import Iterable, Sequence
 from copy import copy
 from importlib import import_module
-from typing import NoReturn, Protocol, cast
+from typing import Any, NoReturn, Protocol, cast
 
+from longsearch.app.options import Actions, Group, Option, Options
 from longsearch.engine import __version__
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.printable import printable
@@ -57,9 +58,8 @@ class Command(Protocol):
 
     HELP: str
     """A phrase that says what the command does."""
-
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Add the options of the command to its parser."""
+    OPTIONS: Options
+    """What it takes."""
 
     def run(self, options: argparse.Namespace) -> int:
         """Run the command; return the exit code. Raises LongsearchError if the command fails."""
@@ -257,10 +257,29 @@ def build_parser(names: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     for name in names:
         command = cast(Command, import_module(f"longsearch.app.commands.{_MODULES.get(name, name)}"))
-        sentence = f"{command.HELP[0].upper()}{command.HELP[1:]}."
-        added = commands.add_parser(name, help=command.HELP, description=sentence)
+        added = _add_parser(commands, name, command.HELP, command.OPTIONS)
         added.set_defaults(run=command.run)
-        command.add_options(added)
+        added.epilog = getattr(command, "EPILOG", None)
+    return parser
+
+
+def _add_parser(
+    commands: "argparse._SubParsersAction[Any]", name: str, text: str, options: Options
+) -> argparse.ArgumentParser:
+    """Add the parser of a command, or of an action of one, with its options. Return it."""
+    parser: argparse.ArgumentParser = commands.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
+    for part in options:
+        match part:
+            case Option(names, about):
+                parser.add_argument(*names, **about)
+            case Group(title, description, grouped):
+                group = parser.add_argument_group(title, description)
+                for names, about in grouped:
+                    group.add_argument(*names, **about)
+            case Actions(actions, required):
+                added = parser.add_subparsers(dest="action", metavar="ACTION", required=required)
+                for action, (what, *inside) in actions.items():
+                    _add_parser(added, action, what, inside)
     return parser
 
 

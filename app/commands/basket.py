@@ -4,12 +4,12 @@ import json
 import sys
 import textwrap
 import time
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from longsearch.app.commands.actions import add_actions, add_json, is_confirmed
-from longsearch.app.commands.search import add_folder_options
+from longsearch.app.commands.asking import is_confirmed
+from longsearch.app.options import FOLDER, JSON, JSON_AGAIN, YES, Actions, option
 from longsearch.engine.amounts import counted
 from longsearch.engine.printable import condensed, printable
 
@@ -19,40 +19,46 @@ if TYPE_CHECKING:
 HELP = "list the passages that you keep as evidence; add, annotate, remove or export them"
 FORMATS = ("markdown", "csv", "csl", "bibtex")
 """The names in `engine.citing.forms.FORMATS`, which is not imported here because it takes time."""
-_ACTIONS = {
-    "list": "list the passages in the basket (the same as `longsearch basket`)",
-    "add": "find a quotation in an indexed folder, and put the nearest place into the basket",
-    "note": "write a note to a passage, instead of the one it has",
-    "remove": "remove passages from the basket",
-    "clear": "remove all passages from the basket",
-    "undo": "take the last change of the basket back",
-    "highlight": "write the passages as highlights into copies of their PDFs",
-    "export": "print the passages as Markdown, CSV, CSL-JSON or BibTeX",
-}
 _SHOWN_CHARACTERS = 300
-
-
-def add_options(parser: ArgumentParser) -> None:
-    """Add the actions of `longsearch basket`, and their options."""
-    added = add_actions(parser, _ACTIONS)
-    add_json(parser, added["list"])
-    added["add"].add_argument("quote", help="the words to keep, as they stand in the document; in one argument")
-    add_folder_options(added["add"])
-    added["add"].add_argument("--note", default="", metavar="TEXT", help="a note on the passage")
-    passage = "the number of a passage in the list, or its id"
-    added["note"].add_argument("passage", help=passage)
-    added["note"].add_argument("note", help="the note; an empty one removes it")
-    added["remove"].add_argument("passage", nargs="+", help=passage)
-    added["clear"].add_argument("-y", "--yes", action="store_true", help="do not ask")
-    highlight = added["highlight"]
-    highlight.add_argument("passage", nargs="*", help=f"{passage} (default: all)")
-    highlight.add_argument(
-        "-o", "--output", default=".", metavar="FOLDER", help="where to write NAME.marked.pdf (default: this folder)"
-    )
-    export = added["export"]
-    export.add_argument("passage", nargs="*", help=f"{passage} (default: all)")
-    export.add_argument("--format", choices=FORMATS, help="default: by the ending of --output, else markdown")
-    export.add_argument("-o", "--output", default="", metavar="FILE", help="write to a file, instead of printing")
+_PASSAGE = "the number of a passage in the list, or its id"
+OPTIONS = (
+    Actions(
+        {
+            "list": ("list the passages in the basket (the same as `longsearch basket`)", JSON_AGAIN),
+            "add": (
+                "find a quotation in an indexed folder, and put the nearest place into the basket",
+                option("quote", "the words to keep, as they stand in the document; in one argument"),
+                *FOLDER,
+                option("--note", "a note on the passage", default="", metavar="TEXT"),
+            ),
+            "note": (
+                "write a note to a passage, instead of the one it has",
+                option("passage", _PASSAGE),
+                option("note", "the note; an empty one removes it"),
+            ),
+            "remove": ("remove passages from the basket", option("passage", _PASSAGE, nargs="+")),
+            "clear": ("remove all passages from the basket", YES),
+            "undo": ("take the last change of the basket back",),
+            "highlight": (
+                "write the passages as highlights into copies of their PDFs",
+                option("passage", f"{_PASSAGE} (default: all)", nargs="*"),
+                option(
+                    "-o --output",
+                    "where to write NAME.marked.pdf (default: this folder)",
+                    default=".",
+                    metavar="FOLDER",
+                ),
+            ),
+            "export": (
+                "print the passages as Markdown, CSV, CSL-JSON or BibTeX",
+                option("passage", f"{_PASSAGE} (default: all)", nargs="*"),
+                option("--format", "default: by the ending of --output, else markdown", choices=FORMATS),
+                option("-o --output", "write to a file, instead of printing", default="", metavar="FILE"),
+            ),
+        }
+    ),
+    JSON,
+)
 
 
 def run(options: Namespace) -> int:

@@ -1,9 +1,10 @@
 """`longsearch bench`: how fast this machine reads with a model, in tokens and in pages, or how fast it searches."""
 
 import json
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentTypeError, Namespace
 from typing import NamedTuple
 
+from longsearch.app.options import JSON, flag, option
 from longsearch.engine.amounts import counted
 from longsearch.engine.widths import Width, parse_width
 
@@ -12,33 +13,27 @@ PAGE_TOKENS = 500
 LONG_TOKENS = (8_000, 64_000, 1_000_000)
 
 
-def add_options(parser: ArgumentParser) -> None:
-    """Add the options of `longsearch bench`."""
-    parser.add_argument(
-        "--model", default="", metavar="M", help="folder or name of a model (default: the model in use)"
-    )
-    parser.add_argument(
-        "--width",
-        type=parse_width,
-        default=1.0,
-        metavar="W",
-        help="fraction of the model's heads to run: 1/2, or one for each layer: 1,1/2,1/2,1",
-    )
-    parser.add_argument("--seconds", type=_seconds, default=8.0, metavar="S", help="time to measure for (default: 8)")
-    parser.add_argument(
-        "--long", action="store_true", help="measure memory for 8,000 to 1,000,000 tokens too; takes minutes"
-    )
-    parser.add_argument(
-        "--search", metavar="FOLDER", help="measure how long searches of this indexed folder take, instead of reading"
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-
-
 def _seconds(text: str) -> float:
     number = float(text)
     if not 0 < number <= 3600:
         raise ArgumentTypeError("must be above 0 and at most 3600")
     return number
+
+
+OPTIONS = (
+    option("--model", "folder or name of a model (default: the model in use)", default="", metavar="M"),
+    option(
+        "--width",
+        "fraction of the model's heads to run: 1/2, or one for each layer: 1,1/2,1/2,1",
+        type=parse_width,
+        default=1.0,
+        metavar="W",
+    ),
+    option("--seconds", "time to measure for (default: 8)", type=_seconds, default=8.0, metavar="S"),
+    flag("--long", "measure memory for 8,000 to 1,000,000 tokens too; takes minutes"),
+    option("--search", "measure how long searches of this indexed folder take, instead of reading", metavar="FOLDER"),
+    JSON,
+)
 
 
 class Figures(NamedTuple):

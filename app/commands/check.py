@@ -2,11 +2,12 @@
 
 import json
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from longsearch.app.options import JSON, flag, option
 from longsearch.engine.amounts import counted
 from longsearch.engine.errors import LongsearchError, in_words
 from longsearch.engine.printable import printable
@@ -34,12 +35,12 @@ class Examined(NamedTuple):  # `longsearch --help` imports this module, and data
         return not self.findings and not self.problem
 
 
-def add_options(parser: ArgumentParser) -> None:
-    """Add the options of `longsearch check`."""
-    parser.add_argument("folder", nargs="*", help="indexed folders; default: all")
-    parser.add_argument("--read-data", action="store_true", help="read every page, text, vector, state and segment")
-    parser.add_argument("--repair", action="store_true", help="read all data, and mend what is damaged")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+OPTIONS = (
+    option("folder", "indexed folders; default: all", nargs="*"),
+    flag("--read-data", "read every page, text, vector, state and segment"),
+    flag("--repair", "read all data, and mend what is damaged"),
+    JSON,
+)
 
 
 def run(options: Namespace) -> int:
@@ -133,14 +134,13 @@ def in_a_line() -> str:
 
 def _repair(root: Path, index: Path) -> None:
     """Have the index looked at as a whole by its next writer, which mends it, and index its folder."""
+    from longsearch.app.cli import build_parser
     from longsearch.app.commands import index as indexing
     from longsearch.engine.store.connection import note_damage
 
     note_damage(index)
-    parser = ArgumentParser()
-    indexing.add_options(parser)
     with redirect_stdout(sys.stderr):
-        indexing.run(parser.parse_args([str(root), "--quiet"]))
+        indexing.run(build_parser(["index"]).parse_args(["index", str(root), "--quiet"]))
 
 
 def _in_words(row: dict[str, Any], is_thorough: bool) -> str:

@@ -2,10 +2,11 @@
 
 import json
 import textwrap
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
 from longsearch.app.commands.text import read_file
+from longsearch.app.options import JSON, option
 from longsearch.engine.amounts import counted
 from longsearch.engine.places import place_name
 from longsearch.engine.printable import condensed, printable
@@ -17,13 +18,11 @@ if TYPE_CHECKING:
 
 HELP = "say what is new, gone, changed or moved between two documents"
 _SIGNS = {"new": "+", "gone": "-", "changed": "≠", "moved": "↷"}
-
-
-def add_options(parser: ArgumentParser) -> None:
-    """Add the options of `longsearch compare`."""
-    parser.add_argument("first", help="a document of any format, indexed or not")
-    parser.add_argument("second", help="another, such as its newer version, or the same text in another format")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+OPTIONS = (
+    option("first", "a document of any format, indexed or not"),
+    option("second", "another, such as its newer version, or the same text in another format"),
+    JSON,
+)
 
 
 def run(options: Namespace) -> int:

@@ -1,15 +1,11 @@
 """`longsearch completion`: print a shell completion script."""
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
+
+from longsearch.app.options import option
 
 HELP = "print a shell completion script"
-
-
-def add_options(parser: ArgumentParser) -> None:
-    """Add the options of `longsearch completion`."""
-    parser.add_argument(
-        "shell", choices=("bash", "zsh", "fish", "tcsh", "powershell"), help="the shell to print it for"
-    )
+OPTIONS = (option("shell", "the shell to print it for", choices=("bash", "zsh", "fish", "tcsh", "powershell")),)
 
 
 def run(options: Namespace) -> int:

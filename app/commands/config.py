@@ -4,11 +4,11 @@ import json
 import os
 import subprocess
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from longsearch.app.commands.actions import add_actions, add_json
+from longsearch.app.options import JSON, JSON_AGAIN, Actions
 from longsearch.engine.amounts import counted
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.printable import printable
@@ -18,18 +18,23 @@ if TYPE_CHECKING:
 
 HELP = "show the settings in force and where each comes from; edit or check the config file"
 
-_ACTIONS = {
-    "show": "show the config file's path and every setting in force (the same as `longsearch config`)",
-    "edit": "open the config file in an editor; a new file has every setting in it, as a comment",
-    "keys": "list the commands of the app, by the names that [keys] in the config file takes, and their keys",
-    "check": "look for mistakes in the config file and in environment variables",
-}
-
-
-def add_options(parser: ArgumentParser) -> None:
-    """Add the actions of `longsearch config`, and their options."""
-    added = add_actions(parser, _ACTIONS)
-    add_json(parser, *(action for name, action in added.items() if name != "edit"))
+OPTIONS = (
+    Actions(
+        {
+            "show": (
+                "show the config file's path and every setting in force (the same as `longsearch config`)",
+                JSON_AGAIN,
+            ),
+            "edit": ("open the config file in an editor; a new file has every setting in it, as a comment",),
+            "keys": (
+                "list the commands of the app, by the names that [keys] in the config file takes, and their keys",
+                JSON_AGAIN,
+            ),
+            "check": ("look for mistakes in the config file and in environment variables", JSON_AGAIN),
+        }
+    ),
+    JSON,
+)
 
 
 def run(options: Namespace) -> int:

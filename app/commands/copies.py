@@ -1,9 +1,10 @@
 """`longsearch copies`: the documents that are copies or versions of one another, and what each holds alone."""
 
 import json
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
+from longsearch.app.options import FOLDER, JSON
 from longsearch.engine.amounts import counted
 from longsearch.engine.printable import printable
 
@@ -11,14 +12,7 @@ if TYPE_CHECKING:
     from longsearch.app.evidence.versions import Version
 
 HELP = "list documents that are copies or versions of one another"
-
-
-def add_options(parser: ArgumentParser) -> None:
-    """Add the options of `longsearch copies`."""
-    from longsearch.app.commands.search import add_folder_options
-
-    add_folder_options(parser)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+OPTIONS = (*FOLDER, JSON)
 
 
 def run(options: Namespace) -> int:

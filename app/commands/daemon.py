@@ -4,37 +4,33 @@ import json
 import os
 import signal
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from typing import Any
 
-from longsearch.app.commands.actions import add_actions
+from longsearch.app.options import JSON, Actions, flag
 from longsearch.engine.printable import printable
 
 HELP = "control the background process that watches and indexes folders"
 
-_ACTIONS = {
-    "start": "start the daemon in the background, unless one runs",
-    "stop": "stop the daemon after its current step",
-    "status": "say which folders the daemon watches, and whether the model is in memory",
-    "pause": "pause indexing; queries are still answered",
-    "resume": "resume indexing",
-    "install": "let the system start the daemon now and at every login (systemd, launchd or Task Scheduler)",
-    "uninstall": "stop the daemon, and no longer start it at login",
-    "run": "run the daemon in the foreground",
-}
-
-
-def add_options(parser: ArgumentParser) -> None:
-    """Add the actions of `longsearch daemon`, and their options."""
-    added = add_actions(parser, _ACTIONS, required=True)
-    for name in ("start", "run"):
-        added[name].add_argument(
-            "--stay",
-            action="store_true",
-            help="watch every indexed folder, and keep running when there is nothing to do",
-        )
-    added["status"].add_argument("--json", action="store_true", help="print one JSON object")
-    added["install"].add_argument("--print", action="store_true", help="print the service file and change nothing")
+_STAY = flag("--stay", "watch every indexed folder, and keep running when there is nothing to do")
+OPTIONS = (
+    Actions(
+        {
+            "start": ("start the daemon in the background, unless one runs", _STAY),
+            "stop": ("stop the daemon after its current step",),
+            "status": ("say which folders the daemon watches, and whether the model is in memory", JSON),
+            "pause": ("pause indexing; queries are still answered",),
+            "resume": ("resume indexing",),
+            "install": (
+                "let the system start the daemon now and at every login (systemd, launchd or Task Scheduler)",
+                flag("--print", "print the service file and change nothing"),
+            ),
+            "uninstall": ("stop the daemon, and no longer start it at login",),
+            "run": ("run the daemon in the foreground", _STAY),
+        },
+        required=True,
+    ),
+)
 
 
 def run(options: Namespace) -> int:

@@ -5,7 +5,7 @@ import shutil
 import signal
 import sys
 import tempfile
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib import resources
@@ -15,11 +15,7 @@ from longsearch.engine.errors import LongsearchError
 
 HELP = "open the app over twelve sample notes, and leave nothing behind"
 _TRY = "what should a beekeeper do when the colony wants to leave"
-
-
-def add_options(parser: ArgumentParser) -> None:
-    """Add the options of `longsearch demo`."""
-    parser.set_defaults(model=None, think=None)
+OPTIONS = ()
 
 
 def run(options: Namespace) -> int:
@@ -36,7 +32,7 @@ def run(options: Namespace) -> int:
             if hasattr(signal, name):
                 signal.signal(getattr(signal, name), lambda number, frame: sys.exit(128 + number))
         print(f"ask, for instance: {_TRY}")
-        return opening.run(Namespace(folder=str(folder), model=options.model, think=options.think))
+        return opening.run(Namespace(folder=str(folder), model=None, think=None))
 
 
 @contextmanager

@@ -5,11 +5,12 @@ import json
 import os
 import sys
 import time
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
 
+from longsearch.app.options import JSON, option
 from longsearch.engine import __version__
 from longsearch.engine.amounts import counted
 from longsearch.engine.errors import LongsearchError, in_words
@@ -60,12 +61,10 @@ _PACKAGES = (
     "mamba-ssm",
     "mcp",
 )
-
-
-def add_options(parser: ArgumentParser) -> None:
-    """Add the options of `longsearch doctor`."""
-    parser.add_argument("file", nargs="?", default="", help="say how this file is read, and what is left out and why")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+OPTIONS = (
+    option("file", "say how this file is read, and what is left out and why", nargs="?", default=""),
+    JSON,
+)
 
 
 def run(options: Namespace) -> int:

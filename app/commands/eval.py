@@ -1,13 +1,12 @@
 """`longsearch eval`: measure how well longsearch and baselines find documents, on sets in BEIR format."""
 
-from argparse import REMAINDER, ArgumentParser, Namespace
+from argparse import REMAINDER, Namespace
+
+from longsearch.app.options import option
 
 HELP = "measure retrieval on sets with relevance judgements"
-
-
-def add_options(parser: ArgumentParser) -> None:
-    """Accept any arguments: `engine.evaluation` has a parser of its own."""
-    parser.add_argument("arguments", nargs=REMAINDER, help="DIR...; `longsearch eval --help` lists all options")
+OPTIONS = (option("arguments", "DIR...; `longsearch eval --help` lists all options", nargs=REMAINDER),)
+"""Any arguments: `engine.evaluation` has a parser of its own."""
 
 
 def run(options: Namespace) -> int:

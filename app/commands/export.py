@@ -1,13 +1,11 @@
 """`longsearch export`: write what a person owns into one file, for another computer."""
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
+
+from longsearch.app.options import option
 
 HELP = "write your basket, saved searches, queries, settings and themes into one file, for another computer"
-
-
-def add_options(parser: ArgumentParser) -> None:
-    """Add the options of `longsearch export`."""
-    parser.add_argument("file", help="the file to write, which must not be there")
+OPTIONS = (option("file", "the file to write, which must not be there"),)
 
 
 def run(options: Namespace) -> int:

@@ -3,11 +3,12 @@
 import json
 import sys
 import time
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from longsearch.app.commands.actions import add_actions, add_json, is_confirmed, take_over
+from longsearch.app.commands.asking import is_confirmed, take_over
+from longsearch.app.options import JSON, JSON_AGAIN, YES, Actions, flag, option
 from longsearch.engine.amounts import counted, duration
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.printable import printable
@@ -18,39 +19,55 @@ if TYPE_CHECKING:
 
 HELP = "list the indexed folders; add, rename, move or forget one"
 
-_ACTIONS = {
-    "list": "list the indexed folders (the same as `longsearch folders`)",
-    "add": "index a folder in the background, from now on",
-    "rename": "give a folder another name for folder:NAME",
-    "describe": "say in a sentence or two what a folder holds, for programs and agents that find its documents",
-    "move": "tell where the files of a folder lie now; nothing is read again",
-    "export": "write the index of a folder into one file, for another computer",
-    "import": "let an exported file be the index of a folder; nothing is read again",
-    "forget": "forget a folder; its files are not touched, its index is kept for 30 days",
-    "restore": "take back a forgotten folder, with its index",
-}
-
-
-def add_options(parser: ArgumentParser) -> None:
-    """Add the actions of `longsearch folders`, and their options."""
-    added = add_actions(parser, _ACTIONS)
-    add_json(parser, added["list"])
-    added["add"].add_argument("folder", help="the folder to index, with all its subfolders")
-    added["add"].add_argument("--name", default="", metavar="NAME", help="its name (default: that of the folder)")
-    added["rename"].add_argument("folder", help="the name or the path of an indexed folder")
-    added["rename"].add_argument("name", help="its new name; no two folders have the same")
-    added["describe"].add_argument("folder", help="the name or the path of an indexed folder")
-    added["describe"].add_argument("text", nargs="?", help='a sentence or two; "" drops it; without it, print it')
-    added["move"].add_argument("folder", help="the name or the old path of an indexed folder")
-    added["move"].add_argument("to", metavar="new", help="the folder that has its files now")
-    added["export"].add_argument("folder", help="the name or the path of an indexed folder")
-    added["export"].add_argument("file", help="the file to write, which must not be there")
-    added["import"].add_argument("file", help="a file that export wrote")
-    added["import"].add_argument("folder", help="the folder with the same files on this computer")
-    added["forget"].add_argument("folder", help="the name or the path of an indexed folder")
-    added["forget"].add_argument("-y", "--yes", action="store_true", help="do not ask")
-    added["forget"].add_argument("--delete", action="store_true", help="delete the index now, for good")
-    added["restore"].add_argument("folder", help="the name or the path of a forgotten folder")
+_FOLDER = option("folder", "the name or the path of an indexed folder")
+OPTIONS = (
+    Actions(
+        {
+            "list": ("list the indexed folders (the same as `longsearch folders`)", JSON_AGAIN),
+            "add": (
+                "index a folder in the background, from now on",
+                option("folder", "the folder to index, with all its subfolders"),
+                option("--name", "its name (default: that of the folder)", default="", metavar="NAME"),
+            ),
+            "rename": (
+                "give a folder another name for folder:NAME",
+                _FOLDER,
+                option("name", "its new name; no two folders have the same"),
+            ),
+            "describe": (
+                "say in a sentence or two what a folder holds, for programs and agents that find its documents",
+                _FOLDER,
+                option("text", 'a sentence or two; "" drops it; without it, print it', nargs="?"),
+            ),
+            "move": (
+                "tell where the files of a folder lie now; nothing is read again",
+                option("folder", "the name or the old path of an indexed folder"),
+                option("to", "the folder that has its files now", metavar="new"),
+            ),
+            "export": (
+                "write the index of a folder into one file, for another computer",
+                _FOLDER,
+                option("file", "the file to write, which must not be there"),
+            ),
+            "import": (
+                "let an exported file be the index of a folder; nothing is read again",
+                option("file", "a file that export wrote"),
+                option("folder", "the folder with the same files on this computer"),
+            ),
+            "forget": (
+                "forget a folder; its files are not touched, its index is kept for 30 days",
+                _FOLDER,
+                YES,
+                flag("--delete", "delete the index now, for good"),
+            ),
+            "restore": (
+                "take back a forgotten folder, with its index",
+                option("folder", "the name or the path of a forgotten folder"),
+            ),
+        }
+    ),
+    JSON,
+)
 
 
 def run(options: Namespace) -> int:

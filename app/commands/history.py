@@ -2,25 +2,24 @@
 
 import json
 import time
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 
-from longsearch.app.commands.actions import add_actions, add_json, is_confirmed
+from longsearch.app.commands.asking import is_confirmed
+from longsearch.app.options import JSON, JSON_AGAIN, YES, Actions
 from longsearch.engine.amounts import counted, duration
 from longsearch.engine.printable import condensed, printable
 
 HELP = "list the queries that you asked in the app, or forget them"
 
-_ACTIONS = {
-    "list": "list the queries, newest first (the same as `longsearch history`)",
-    "clear": "forget all queries",
-}
-
-
-def add_options(parser: ArgumentParser) -> None:
-    """Add the actions of `longsearch history`, and their options."""
-    added = add_actions(parser, _ACTIONS)
-    add_json(parser, added["list"])
-    added["clear"].add_argument("-y", "--yes", action="store_true", help="do not ask")
+OPTIONS = (
+    Actions(
+        {
+            "list": ("list the queries, newest first (the same as `longsearch history`)", JSON_AGAIN),
+            "clear": ("forget all queries", YES),
+        }
+    ),
+    JSON,
+)
 
 
 def run(options: Namespace) -> int:

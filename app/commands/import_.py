@@ -1,13 +1,11 @@
 """`longsearch import`: put in place what `longsearch export` wrote on another computer."""
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
+
+from longsearch.app.options import option
 
 HELP = "put in place what `longsearch export` wrote; what is here now can be restored"
-
-
-def add_options(parser: ArgumentParser) -> None:
-    """Add the options of `longsearch import`."""
-    parser.add_argument("file", help="a file that export wrote")
+OPTIONS = (option("file", "a file that export wrote"),)
 
 
 def run(options: Namespace) -> int:

@@ -3,15 +3,17 @@
 import os
 import sys
 import time
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentTypeError, Namespace
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from longsearch.app.commands.actions import MODEL, take_over
+from longsearch.app.commands.asking import take_over
+from longsearch.app.options import MODEL, flag, option
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.printable import printable
 from longsearch.engine.widths import WISHES, as_fractions, parse_wish
+from longsearch.indexer.extract.formats import FORMAT_OF_SUFFIX
 
 if TYPE_CHECKING:
     from longsearch.app.indexing.recipe import Job
@@ -22,60 +24,75 @@ _ASK_DAEMON_S = 0.25
 _LIST_HINT = "give a text file with a path on each line, or - for stdin"
 
 
-def add_options(parser: ArgumentParser) -> None:
-    """Add the options of `longsearch index`."""
-    from longsearch.indexer.extract.formats import FORMAT_OF_SUFFIX
+def _cluster(text: str) -> str:
+    """Return the name of a cluster."""
+    from longsearch.app.cluster.connection import check_address
 
-    parser.epilog = f"Reads files that end in {' '.join(sorted(FORMAT_OF_SUFFIX))}."
-    parser.add_argument("folder", help="a folder, with all its subfolders, or an object store: s3://bucket/papers")
-    parser.add_argument(
-        "--store",
-        metavar="lance:URI",
-        help="keep the index in a store that other machines read: a folder on a shared disk, or an object store",
-    )
-    parser.add_argument("--model", **MODEL)
-    parser.add_argument(
-        "--files",
-        metavar="LIST",
-        help="read only the files that a text file names (- for stdin), a path on each line, under the folder; what the"
-        " index has of others stays",
-    )
-    _add_what_to_read_again(parser)
-    parser.add_argument(
-        "--width",
-        metavar="W",
-        type=_width,
-        choices=WISHES,
-        help="fraction of a MatMamba model's heads to read new documents with: 1, 1/2, 1/4, 1/8, or auto (the default),"
-        " less than 1 only if more than ten minutes of reading wait; the default comes from the config file",
-    )
-    parser.add_argument(
-        "--deepen",
-        action="store_true",
-        help="then read the documents again at full width that were read at a smaller width",
-    )
-    _add_cluster_options(parser)
-    parser.add_argument("-q", "--quiet", action="store_true", help="show no progress, only the summary")
+    try:
+        return check_address(text)
+    except ValueError as error:
+        raise ArgumentTypeError(f"{text!r} is no cluster: give ray or ray://HOST:PORT") from error
 
 
-def _add_what_to_read_again(parser: ArgumentParser) -> None:
-    """Add the options that have files read again which have not changed."""
-    parser.add_argument("--retry-failed", action="store_true", help="read failed and partial files again")
-    parser.add_argument(
-        "--reread", action="store_true", help="compare the bytes of all files with what was read of them"
-    )
-    parser.add_argument(
-        "--ocr",
-        action="store_true",
-        help="read scanned pages with tesseract (slow), also in files indexed before; set the languages with ocr in the"
-        " config file, or LONGSEARCH_OCR=deu+eng",
-    )
+def _cores(text: str) -> int:
+    """Return a number from 1 on."""
+    if not text.isdigit() or int(text) < 1:
+        raise ArgumentTypeError(f"{text!r} is no number of cores")
+    return int(text)
 
 
 def _width(text: str) -> str:
     """Return the name of a width that is given as a fraction or as a decimal."""
     width = parse_wish(text)
     return "auto" if width is None else as_fractions(width)
+
+
+EPILOG = f"Reads files that end in {' '.join(sorted(FORMAT_OF_SUFFIX))}."
+OPTIONS = (
+    option("folder", "a folder, with all its subfolders, or an object store: s3://bucket/papers"),
+    option(
+        "--store",
+        "keep the index in a store that other machines read: a folder on a shared disk, or an object store",
+        metavar="lance:URI",
+    ),
+    MODEL,
+    option(
+        "--files",
+        "read only the files that a text file names (- for stdin), a path on each line, under the folder; what the"
+        " index has of others stays",
+        metavar="LIST",
+    ),
+    flag("--retry-failed", "read failed and partial files again"),
+    flag("--reread", "compare the bytes of all files with what was read of them"),
+    flag(
+        "--ocr",
+        "read scanned pages with tesseract (slow), also in files indexed before; set the languages with ocr in the"
+        " config file, or LONGSEARCH_OCR=deu+eng",
+    ),
+    option(
+        "--width",
+        "fraction of a MatMamba model's heads to read new documents with: 1, 1/2, 1/4, 1/8, or auto (the default),"
+        " less than 1 only if more than ten minutes of reading wait; the default comes from the config file",
+        metavar="W",
+        type=_width,
+        choices=WISHES,
+    ),
+    flag("--deepen", "then read the documents again at full width that were read at a smaller width"),
+    option(
+        "--on",
+        "read texts and compute vectors on many machines with Ray: ray for the cluster of RAY_ADDRESS, or for this"
+        " machine's GPUs or cores; ray://HOST:PORT for another cluster. See docs/cluster.md",
+        metavar="CLUSTER",
+        type=_cluster,
+    ),
+    option(
+        "--worker-cores",
+        "with --on: processor cores of each worker (default: 4); a cluster with GPUs has a worker for each GPU",
+        metavar="N",
+        type=_cores,
+    ),
+    flag("-q --quiet", "show no progress, only the summary"),
+)
 
 
 def run(options: Namespace) -> int:
@@ -240,23 +257,6 @@ def _relative(line: str, root: Path) -> str:
     return Path(path).relative_to(root).as_posix()
 
 
-def _add_cluster_options(parser: ArgumentParser) -> None:
-    """Add the options of `longsearch index` that hand the work to a cluster."""
-    parser.add_argument(
-        "--on",
-        metavar="CLUSTER",
-        type=_cluster,
-        help="read texts and compute vectors on many machines with Ray: ray for the cluster of RAY_ADDRESS, or for this"
-        " machine's GPUs or cores; ray://HOST:PORT for another cluster. See docs/cluster.md",
-    )
-    parser.add_argument(
-        "--worker-cores",
-        metavar="N",
-        type=_cores,
-        help="with --on: processor cores of each worker (default: 4); a cluster with GPUs has a worker for each GPU",
-    )
-
-
 def _index_on_cluster(root: Path, options: Namespace, job: "Job") -> "ReadSummary":
     """Do a job with the workers of the cluster that the options name. Raises LongsearchError if that cannot be."""
     from longsearch.app.cluster.running import index_on_cluster
@@ -268,20 +268,3 @@ def _index_on_cluster(root: Path, options: Namespace, job: "Job") -> "ReadSummar
     except IndexLockedError as error:
         hint = "stop the daemon first (longsearch daemon stop): only one process can index a folder"
         raise LongsearchError(error.message, hint) from error
-
-
-def _cluster(text: str) -> str:
-    """Return the name of a cluster."""
-    from longsearch.app.cluster.connection import check_address
-
-    try:
-        return check_address(text)
-    except ValueError as error:
-        raise ArgumentTypeError(f"{text!r} is no cluster: give ray or ray://HOST:PORT") from error
-
-
-def _cores(text: str) -> int:
-    """Return a number from 1 on."""
-    if not text.isdigit() or int(text) < 1:
-        raise ArgumentTypeError(f"{text!r} is no number of cores")
-    return int(text)

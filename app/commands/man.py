@@ -13,11 +13,8 @@ _FILES = (
     ("$XDG_DATA_HOME/longsearch/daemon.log", "the log of a daemon that was started in the background"),
     (".longsearchignore", "what to leave out of a folder, in the syntax of .gitignore"),
 )
-
-
-def add_options(parser: ArgumentParser) -> None:
-    """Add the options of `longsearch man`: there are none."""
-    parser.epilog = "To read it: longsearch man | man -l -"
+EPILOG = "To read it: longsearch man | man -l -"
+OPTIONS = ()
 
 
 def run(options: Namespace) -> int:

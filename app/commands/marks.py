@@ -2,10 +2,11 @@
 
 import json
 import textwrap
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
 from longsearch.app.commands.basket import FORMATS, write_out
+from longsearch.app.options import FOLDER, JSON, option
 from longsearch.engine.amounts import counted
 from longsearch.engine.printable import condensed, printable
 
@@ -13,16 +14,12 @@ if TYPE_CHECKING:
     from longsearch.app.evidence.marks import Marked
 
 HELP = "list the highlights, notes, comments and tracked changes in your documents"
-
-
-def add_options(parser: ArgumentParser) -> None:
-    """Add the options of `longsearch marks`."""
-    from longsearch.app.commands.search import add_folder_options
-
-    add_folder_options(parser)
-    parser.add_argument("--to", choices=FORMATS, help="write them as the basket is exported, such as markdown")
-    parser.add_argument("-o", "--output", default="", metavar="FILE", help="write to a file, by its ending if no --to")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+OPTIONS = (
+    *FOLDER,
+    option("--to", "write them as the basket is exported, such as markdown", choices=FORMATS),
+    option("-o --output", "write to a file, by its ending if no --to", default="", metavar="FILE"),
+    JSON,
+)
 
 
 def run(options: Namespace) -> int:

@@ -5,22 +5,17 @@ import os
 import re
 import sys
 import threading
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from typing import BinaryIO
 
+from longsearch.app.options import option
 from longsearch.engine.errors import LongsearchError, install_hint
 
 HELP = "let an agent search and read your indexed folders (Model Context Protocol, read-only)"
-
-
-def add_options(parser: ArgumentParser) -> None:
-    """Add the options of `longsearch mcp`."""
-    parser.add_argument(
-        "folder", nargs="*", default=[], help="names or paths of the indexed folders it may read (default: all)"
-    )
-    parser.add_argument(
-        "--http", type=int, metavar="PORT", help="serve by HTTP on the loopback address, behind a token; 0: a free port"
-    )
+OPTIONS = (
+    option("folder", "names or paths of the indexed folders it may read (default: all)", nargs="*", default=[]),
+    option("--http", "serve by HTTP on the loopback address, behind a token; 0: a free port", type=int, metavar="PORT"),
+)
 
 
 def run(options: Namespace) -> int:

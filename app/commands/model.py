@@ -2,10 +2,11 @@
 
 import json
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from longsearch.app.options import JSON, Actions, option
 from longsearch.engine.errors import ModelError
 from longsearch.engine.printable import printable
 
@@ -13,19 +14,18 @@ if TYPE_CHECKING:
     from longsearch.engine.models.hub import CachedModel
 
 HELP = "list the models on this machine, or download one by its name"
-
-
-def add_options(parser: ArgumentParser) -> None:
-    """Add the actions of `longsearch model`, and their options."""
-    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    text = "list the models on this machine"
-    listing = actions.add_parser("list", help=text, description=f"{text.capitalize()}.")
-    listing.add_argument("--json", action="store_true", help="print one JSON object")
-    text = "download a model from the Hugging Face hub: configuration, tokenizer and safetensors of one commit"
-    download = actions.add_parser("download", help=text, description=f"{text[0].upper()}{text[1:]}.")
-    download.add_argument(
-        "name", metavar="NAME[@REVISION]", help="ORG/NAME, as on the model's page; the revision is optional"
-    )
+OPTIONS = (
+    Actions(
+        {
+            "list": ("list the models on this machine", JSON),
+            "download": (
+                "download a model from the Hugging Face hub: configuration, tokenizer and safetensors of one commit",
+                option("name", "ORG/NAME, as on the model's page; the revision is optional", metavar="NAME[@REVISION]"),
+            ),
+        },
+        required=True,
+    ),
+)
 
 
 def run(options: Namespace) -> int:

@@ -1,11 +1,11 @@
 """`longsearch move`: move the index of a folder to a store that other machines read, and back."""
 
 import json
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from longsearch.app.commands.actions import add_json
+from longsearch.app.options import JSON, option
 from longsearch.engine.amounts import counted
 from longsearch.engine.errors import LongsearchError, StoreError
 from longsearch.engine.printable import printable
@@ -16,22 +16,20 @@ if TYPE_CHECKING:
 
 HELP = "move the index of a folder to a store on LanceDB, which many machines can read, or back to SQLite"
 HOME = "sqlite"
-
-
-def add_options(parser: ArgumentParser) -> None:
-    """Add the options of `longsearch move`."""
-    parser.epilog = (
-        "Nothing is embedded again; every row is counted and hashed on both sides."
-        " Needs LanceDB: pip install 'longsearch[lance]'."
-    )
-    parser.add_argument("folder", help="an indexed folder")
-    parser.add_argument(
+EPILOG = (
+    "Nothing is embedded again; every row is counted and hashed on both sides."
+    " Needs LanceDB: pip install 'longsearch[lance]'."
+)
+OPTIONS = (
+    option("folder", "an indexed folder"),
+    option(
         "--to",
+        "lance:/a/folder on a shared disk, lance:s3://bucket/path on an object store, or sqlite for this machine",
         required=True,
         metavar="STORE",
-        help="lance:/a/folder on a shared disk, lance:s3://bucket/path on an object store, or sqlite for this machine",
-    )
-    add_json(parser)
+    ),
+    JSON,
+)
 
 
 def run(options: Namespace) -> int:

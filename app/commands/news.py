@@ -3,20 +3,19 @@
 import json
 import sys
 import textwrap
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 
+from longsearch.app.options import JSON, flag, option
 from longsearch.engine.amounts import counted
 from longsearch.engine.printable import condensed, printable
 
 HELP = "print the new passages that answer your saved searches"
 _SHOWN_CHARACTERS = 300
-
-
-def add_options(parser: ArgumentParser) -> None:
-    """Add the options of `longsearch news`."""
-    parser.add_argument("name", nargs="?", default="", help="one saved search only (default: all)")
-    parser.add_argument("--seen", action="store_true", help="note that you have looked at them")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+OPTIONS = (
+    option("name", "one saved search only (default: all)", nargs="?", default=""),
+    flag("--seen", "note that you have looked at them"),
+    JSON,
+)
 
 
 def run(options: Namespace) -> int:

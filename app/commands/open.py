@@ -3,11 +3,12 @@
 import gc
 import sys
 import threading
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from longsearch.app.commands.actions import MODEL, THINK, take_over
+from longsearch.app.commands.asking import take_over
+from longsearch.app.options import FOLDER_OF_APP, MODEL, THINK
 from longsearch.engine.errors import LongsearchError
 
 if TYPE_CHECKING:
@@ -17,13 +18,7 @@ if TYPE_CHECKING:
 FIRST_STEPS = "open one: longsearch FOLDER; or try longsearch on sample notes: longsearch demo"
 LONGEST_FIRST_FRAME_S = 5.0
 HELP = "open the app over a folder (the same as `longsearch FOLDER`), or over all indexed folders"
-
-
-def add_options(parser: ArgumentParser) -> None:
-    """Add the options of `longsearch open`."""
-    parser.add_argument("folder", nargs="?", default="", help="the folder to search (default: all indexed folders)")
-    parser.add_argument("--model", **MODEL)
-    parser.add_argument("--think", **THINK)
+OPTIONS = (FOLDER_OF_APP, MODEL, THINK)
 
 
 def preferences(is_light: bool = False) -> "Preferences":

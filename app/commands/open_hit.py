@@ -1,16 +1,13 @@
 """`longsearch open-hit N`: open a hit of the last search."""
 
 import subprocess
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 
+from longsearch.app.options import option
 from longsearch.engine.printable import printable
 
 HELP = "open the Nth document that the last search or similar on the command line listed"
-
-
-def add_options(parser: ArgumentParser) -> None:
-    """Add the options of `longsearch open-hit`."""
-    parser.add_argument("number", type=int, metavar="N", help="the number before the document in the list")
+OPTIONS = (option("number", "the number before the document in the list", type=int, metavar="N"),)
 
 
 def run(options: Namespace) -> int:

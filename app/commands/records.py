@@ -3,11 +3,12 @@
 import os
 import re
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from longsearch.app.options import flag, option
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.printable import condensed, printable
 
@@ -35,18 +36,15 @@ FIELDS: dict[str, Field] = {
     "excerpt": lambda _, passage: passage.sentence if passage else "",
 }
 """What a template may name: of a document and its best passage."""
-
-
-def add_options(parser: ArgumentParser) -> None:
-    """Add the options of a command that can print its results as records."""
-    parser.add_argument(
+OPTIONS = (
+    option(
         "--format",
+        "print a line for each document, such as '{path}:{line}: {excerpt}'; fields: " + ", ".join(FIELDS),
         metavar="TEMPLATE",
-        help="print a line for each document, such as '{path}:{line}: {excerpt}'; fields: " + ", ".join(FIELDS),
-    )
-    parser.add_argument(
-        "--print0", action="store_true", help="end each record with a NUL, for xargs -0; without --format, print paths"
-    )
+    ),
+    flag("--print0", "end each record with a NUL, for xargs -0; without --format, print paths"),
+)
+"""The options of a command that can print its results as records."""
 
 
 def write(results: "SearchResults", options: Namespace) -> None:

@@ -2,10 +2,11 @@
 
 import json
 import time
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from longsearch.app.options import JSON, option
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.printable import printable
 
@@ -20,13 +21,11 @@ _HELD = {
     "settings": ("characters", "text"),
 }
 """Name of a file -> what it holds, and its key in the file's JSON."""
-
-
-def add_options(parser: ArgumentParser) -> None:
-    """Add the options of `longsearch restore`."""
-    parser.add_argument("name", nargs="?", choices=tuple(_HELD), help="which file; default: list all")
-    parser.add_argument("version", nargs="?", help="the number of a version, or a file that was set aside")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+OPTIONS = (
+    option("name", "which file; default: list all", nargs="?", choices=tuple(_HELD)),
+    option("version", "the number of a version, or a file that was set aside", nargs="?"),
+    JSON,
+)
 
 
 def run(options: Namespace) -> int:

@@ -1,11 +1,11 @@
 """`longsearch saved`: save a search with a name, list the saved ones, run one, or delete one."""
 
 import json
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
-from longsearch.app.commands.actions import add_actions, add_json
-from longsearch.app.commands.search import MODES, add_folder_options, add_result_options
+from longsearch.app.commands.search import MODES
+from longsearch.app.options import FOLDER, JSON, JSON_AGAIN, RESULTS, Actions, option
 from longsearch.engine.amounts import counted
 from longsearch.engine.printable import condensed, printable
 
@@ -13,25 +13,25 @@ if TYPE_CHECKING:
     from longsearch.app.user_data.saved import SavedSearch
 
 HELP = "save searches with a name, list, run or delete them"
-_ACTIONS = {
-    "list": "list the saved searches (the same as `longsearch saved`)",
-    "add": "save a search; what answers it now is no news",
-    "run": "search again, and note that you have looked at the news",
-    "remove": "delete a saved search",
-}
-
-
-def add_options(parser: ArgumentParser) -> None:
-    """Add the actions of `longsearch saved`, and their options."""
-    added = add_actions(parser, _ACTIONS)
-    add_json(parser, added["list"])
-    for name in ("add", "run", "remove"):
-        added[name].add_argument("name", help="the name of the search; case does not matter")
-    added["add"].add_argument("query", help="the query, with its filters, as for `longsearch search`")
-    add_folder_options(added["add"])
-    added["add"].add_argument("--mode", choices=MODES, default="hybrid", help="as for `longsearch search`")
-    added["add"].add_argument("--instruction", default="", metavar="TEXT", help="as for `longsearch search`")
-    add_result_options(added["run"])
+_NAME = option("name", "the name of the search; case does not matter")
+OPTIONS = (
+    Actions(
+        {
+            "list": ("list the saved searches (the same as `longsearch saved`)", JSON_AGAIN),
+            "add": (
+                "save a search; what answers it now is no news",
+                _NAME,
+                option("query", "the query, with its filters, as for `longsearch search`"),
+                *FOLDER,
+                option("--mode", "as for `longsearch search`", choices=MODES, default="hybrid"),
+                option("--instruction", "as for `longsearch search`", default="", metavar="TEXT"),
+            ),
+            "run": ("search again, and note that you have looked at the news", _NAME, *RESULTS),
+            "remove": ("delete a saved search", _NAME),
+        }
+    ),
+    JSON,
+)
 
 
 def run(options: Namespace) -> int:

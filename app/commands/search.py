@@ -1,11 +1,11 @@
 """`longsearch search`: search an indexed folder, or all, with filters as options or in the query."""
 
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import Namespace
 from pathlib import Path
 
 from longsearch.app.commands import records
-from longsearch.app.commands.actions import THINK
 from longsearch.app.commands.results import show
+from longsearch.app.options import FOLDER, RESULTS, THINK, Group, flag, option, positive
 
 HELP = "search an indexed folder, or all of them"
 MODES = ("hybrid", "meaning", "words")
@@ -23,97 +23,68 @@ _FIELDS = (
     ("type", "ENDING", "only files with this ending: pdf"),
     ("in", "PATH", "only files with this text in their path"),
 )
-_QUERY_HELP = (
-    'what you mean; may hold "quoted phrases", -excluded words, (this OR that) AND NOT other, "near words"~5, star*,'
-    " >=40 kg or ~120 mm in any unit, and fields: author:hinton, date:2021..2023, tag:steel, lang:de, type:pdf"
-    " (put -- before a query that begins with -); filters alone list documents"
-)
-_SORTS = ("score", "date", "name")
-"""The values of `engine.query_language.fields.Sort`."""
-
-
-def add_options(parser: ArgumentParser) -> None:
-    """Add the options of `longsearch search`."""
-    parser.add_argument(
+OPTIONS = (
+    option(
         "query",
-        help=_QUERY_HELP,
-    )
-    add_folder_options(parser)
-    parser.add_argument(
+        'what you mean; may hold "quoted phrases", -excluded words, (this OR that) AND NOT other, "near words"~5,'
+        " star*, >=40 kg or ~120 mm in any unit, and fields: author:hinton, date:2021..2023, tag:steel, lang:de,"
+        " type:pdf (put -- before a query that begins with -); filters alone list documents",
+    ),
+    *FOLDER,
+    option(
         "--mode",
+        "match by words and meaning together (hybrid, the default), or by one of the two",
         choices=MODES,
         default="hybrid",
-        help="match by words and meaning together (hybrid, the default), or by one of the two",
-    )
-    parser.add_argument("--unfold", action="store_true", help="list documents that say nearly the same apart")
-    parser.add_argument("--literal", action="store_true", help="search for each word as it is typed, errors and all")
-    parser.add_argument(
-        "--instruction", default="", metavar="TEXT", help="one sentence that says what kind of passage to look for"
-    )
-    help_text = (
-        "show only hits that are at least unsure, or likely; by the old names weak and good chance alone decides"
-    )
-    parser.add_argument("--min", choices=LEVELS, default="unlikely", metavar="LEVEL", help=help_text)
-    parser.add_argument("--think", **THINK)
-    add_result_options(parser)
-    parser.add_argument(
+    ),
+    flag("--unfold", "list documents that say nearly the same apart"),
+    flag("--literal", "search for each word as it is typed, errors and all"),
+    option("--instruction", "one sentence that says what kind of passage to look for", default="", metavar="TEXT"),
+    option(
+        "--min",
+        "show only hits that are at least unsure, or likely; by the old names weak and good chance alone decides",
+        choices=LEVELS,
+        default="unlikely",
+        metavar="LEVEL",
+    ),
+    THINK,
+    *RESULTS,
+    option(
         "--answers",
-        type=_positive,
+        "print only the N sentences that answer best, a line each, with document and page (JSON has 3)",
+        type=positive,
         metavar="N",
-        help="print only the N sentences that answer best, a line each, with document and page (JSON has 3)",
-    )
-    parser.add_argument(
+    ),
+    flag(
         "--explain",
-        action="store_true",
-        help="say what each word, the passage, the excerpt and the document gave to a score, what chance reaches, and"
+        "say what each word, the passage, the excerpt and the document gave to a score, what chance reaches, and"
         " where the metadata were read",
-    )
-    records.add_options(parser)
-    _add_filters(parser)
-
-
-def _add_filters(parser: ArgumentParser) -> None:
-    """Add the options. Each but `--sort` may be given several times, as in a query."""
-    group = parser.add_argument_group("filters", "The same as in a query: --author lee is author:lee.")
-    for name, metavar, help_text in _FIELDS:
-        group.add_argument(f"--{name}", action="append", default=[], metavar=metavar, help=help_text, dest=f"{name}_")
-    group.add_argument(
-        "--field",
-        action="append",
-        default=[],
-        metavar="KEY:VALUE",
-        help="only documents whose front matter or other metadata say so, such as status:draft; -KEY:VALUE leaves out",
-    )
-    parser.add_argument(
+    ),
+    *records.OPTIONS,
+    Group(
+        "filters",
+        "The same as in a query: --author lee is author:lee.",
+        (
+            *(
+                option(f"--{name}", meaning, action="append", default=[], metavar=metavar, dest=f"{name}_")
+                for name, metavar, meaning in _FIELDS
+            ),
+            option(
+                "--field",
+                "only documents whose front matter or other metadata say so, such as status:draft; -KEY:VALUE leaves"
+                " out",
+                action="append",
+                default=[],
+                metavar="KEY:VALUE",
+            ),
+        ),
+    ),
+    option(
         "--sort",
-        choices=_SORTS,
-        help="order of the documents found (default: by score; without words in the query, by date)",
-    )
-
-
-def add_folder_options(parser: ArgumentParser) -> None:
-    """Add the folder of a command, and the option for all folders."""
-    parser.add_argument(
-        "folder",
-        nargs="?",
-        default="",
-        help="an indexed folder, a folder inside one, or a store as lance:URI (default: this folder; outside any, all"
-        " indexed folders)",
-    )
-    parser.add_argument("--everywhere", action="store_true", help="all indexed folders, wherever you are")
-
-
-def add_result_options(parser: ArgumentParser, what: str = "documents") -> None:
-    """Add the options of every command that prints search results."""
-    parser.add_argument("-k", type=_positive, default=10, metavar="N", help=f"{what} to show (default: 10)")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-
-
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise ArgumentTypeError("must be at least 1")
-    return number
+        "order of the documents found (default: by score; without words in the query, by date)",
+        choices=("score", "date", "name"),  # the values of `engine.query_language.fields.Sort`
+    ),
+)
 
 
 def run(options: Namespace) -> int:

@@ -6,20 +6,17 @@ textual-serve's driver in place of a terminal. ROOT is "" for all folders.
 
 import importlib.util
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 
+from longsearch.app.options import FOLDER_OF_APP, THINK, option
 from longsearch.engine.errors import LongsearchError, install_hint
 
 HELP = "open the app in a browser of this machine; a secret address, never the network"
-
-
-def add_options(parser: ArgumentParser) -> None:
-    """Add the options of `longsearch serve`."""
-    from longsearch.app.commands.actions import THINK
-
-    parser.add_argument("folder", nargs="?", default="", help="the folder to search (default: all indexed folders)")
-    parser.add_argument("--port", type=int, default=0, metavar="N", help="the port of 127.0.0.1 (default: a free one)")
-    parser.add_argument("--think", **THINK)
+OPTIONS = (
+    FOLDER_OF_APP,
+    option("--port", "the port of 127.0.0.1 (default: a free one)", type=int, default=0, metavar="N"),
+    THINK,
+)
 
 
 def run(options: Namespace) -> int:

@@ -1,29 +1,27 @@
 """`longsearch similar`: find the documents most similar to a file."""
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from pathlib import Path
 
 from longsearch.app.commands import records
 from longsearch.app.commands.results import show
-from longsearch.app.commands.search import add_result_options
+from longsearch.app.options import RESULTS, flag, option
 from longsearch.engine.errors import LongsearchError
 
 HELP = "find the documents most similar to a file, each compared as a whole"
-
-
-def add_options(parser: ArgumentParser) -> None:
-    """Add the options of `longsearch similar`."""
-    parser.add_argument("file", help="a document, inside or outside an indexed folder")
-    parser.add_argument(
+OPTIONS = (
+    option("file", "a document, inside or outside an indexed folder"),
+    option(
         "folder",
+        "an indexed folder, or a folder inside one (default: the indexed folder that holds FILE; if none does, all"
+        " indexed folders)",
         nargs="?",
         default="",
-        help="an indexed folder, or a folder inside one (default: the indexed folder that holds FILE; if none does,"
-        " all indexed folders)",
-    )
-    parser.add_argument("--everywhere", action="store_true", help="all indexed folders, wherever FILE is")
-    add_result_options(parser)
-    records.add_options(parser)
+    ),
+    flag("--everywhere", "all indexed folders, wherever FILE is"),
+    *RESULTS,
+    *records.OPTIONS,
+)
 
 
 def run(options: Namespace) -> int:

@@ -1,17 +1,15 @@
 """`longsearch skill`: tell an agent's program when and how to use longsearch."""
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
+
+from longsearch.app.options import option
 
 HELP = "print or install instructions for agents (SKILL.md): when and how to search, read and cite"
 _DEFAULT = "~/.claude/skills"
-
-
-def add_options(parser: ArgumentParser) -> None:
-    """Add the options of `longsearch skill`."""
-    parser.add_argument("action", nargs="?", choices=("print", "install"), default="print", help="default: print")
-    parser.add_argument(
-        "--to", default=_DEFAULT, metavar="DIR", help=f"folder of skills to install it in (default: {_DEFAULT})"
-    )
+OPTIONS = (
+    option("action", "default: print", nargs="?", choices=("print", "install"), default="print"),
+    option("--to", f"folder of skills to install it in (default: {_DEFAULT})", default=_DEFAULT, metavar="DIR"),
+)
 
 
 def run(options: Namespace) -> int:

@@ -3,14 +3,14 @@
 import json
 import re
 import time
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from longsearch.app.commands.results import metadata_as_json
-from longsearch.app.commands.search import add_folder_options
+from longsearch.app.options import FOLDER, JSON, flag
 from longsearch.engine.amounts import counted
 from longsearch.engine.printable import printable
 from longsearch.engine.unread import unread
@@ -23,14 +23,12 @@ if TYPE_CHECKING:
 _SHOWN_WAITING = 10
 _SHOWN_SUFFIXES = 3
 HELP = "say how far each file of a folder is read, and why not further"
-
-
-def add_options(parser: ArgumentParser) -> None:
-    """Add the options of `longsearch status`."""
-    add_folder_options(parser)
-    parser.add_argument("--all", action="store_true", help="list every file, not only those that are not current")
-    parser.add_argument("--verbose", action="store_true", help="count the reasons, and every suffix that is not read")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+OPTIONS = (
+    *FOLDER,
+    flag("--all", "list every file, not only those that are not current"),
+    flag("--verbose", "count the reasons, and every suffix that is not read"),
+    JSON,
+)
 
 
 def run(options: Namespace) -> int:

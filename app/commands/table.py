@@ -2,10 +2,11 @@
 
 import json
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from longsearch.app.options import FOLDER, flag, option
 from longsearch.engine.amounts import counted
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.printable import printable
@@ -15,29 +16,24 @@ if TYPE_CHECKING:
 
 HELP = "ask each of your documents each of your questions"
 _KINDS = ("csv", "md", "xlsx", "html")
-
-
-def add_options(parser: ArgumentParser) -> None:
-    """Add the options of `longsearch table`."""
-    from longsearch.app.commands.search import add_folder_options
-
-    parser.add_argument("questions", help="a text file with a question on each line; # begins a remark")
-    add_folder_options(parser)
-    parser.add_argument("--to", choices=_KINDS, help="the format (default: as the output's name ends, else csv)")
-    parser.add_argument(
-        "-o",
-        "--output",
+OPTIONS = (
+    option("questions", "a text file with a question on each line; # begins a remark"),
+    *FOLDER,
+    option("--to", "the format (default: as the output's name ends, else csv)", choices=_KINDS),
+    option(
+        "-o --output",
+        "the table. What its cells hold stays, so correct them by hand; empty ones are filled at each run",
         default="",
         metavar="FILE",
-        help="the table. What its cells hold stays, so correct them by hand; empty ones are filled at each run",
-    )
-    parser.add_argument(
+    ),
+    option(
         "--values",
+        "also write the numbers in the cells to a CSV file: value, unit and the words around",
         default="",
         metavar="FILE",
-        help="also write the numbers in the cells to a CSV file: value, unit and the words around",
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON object with the cells")
+    ),
+    flag("--json", "print one JSON object with the cells"),
+)
 
 
 def run(options: Namespace) -> int:

@@ -2,10 +2,11 @@
 
 import json
 import time
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from longsearch.app.options import JSON, flag, option
 from longsearch.engine.amounts import counted
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.places import label_of, place_name
@@ -29,12 +30,12 @@ class ReadFile(NamedTuple):
     hint: str
 
 
-def add_options(parser: ArgumentParser) -> None:
-    """Add the options of `longsearch text`."""
-    parser.add_argument("file", help="a document, inside or outside an indexed folder")
-    parser.add_argument("--page", default="", help="only this page: its number in the file, or its printed number")
-    parser.add_argument("--fresh", action="store_true", help="read the file now, even if it is in an index")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+OPTIONS = (
+    option("file", "a document, inside or outside an indexed folder"),
+    option("--page", "only this page: its number in the file, or its printed number", default=""),
+    flag("--fresh", "read the file now, even if it is in an index"),
+    JSON,
+)
 
 
 def run(options: Namespace) -> int:

@@ -3,20 +3,18 @@
 import os
 import shutil
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from pathlib import Path
 
+from longsearch.app.options import flag
+
 HELP = "remove the daemon, the indexes, your basket, searches and settings, after asking; no document is touched"
-
-
-def add_options(parser: ArgumentParser) -> None:
-    """Add the options of `longsearch uninstall`."""
-    parser.add_argument("--yes", action="store_true", help="do not ask")
+OPTIONS = (flag("--yes", "do not ask"),)
 
 
 def run(options: Namespace) -> int:
     """List what there is, ask, and remove it. Returns 0; 1 if the person says no."""
-    from longsearch.app.commands.actions import is_confirmed
+    from longsearch.app.commands.asking import is_confirmed
     from longsearch.app.daemon import service as services
     from longsearch.app.daemon.daemon_control import stop_daemon
     from longsearch.app.paths import calibration_path, config_path, data_folder, home, in_shell

@@ -3,13 +3,14 @@
 import json
 import sys
 import textwrap
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from longsearch.app.commands.where import said, title_and_place
+from longsearch.app.options import FOLDER, JSON, flag, option
 from longsearch.engine.amounts import counted
 from longsearch.engine.printable import printable
 
@@ -23,21 +24,15 @@ T = TypeVar("T")
 HELP = "check the quotations of a draft against your documents"
 _LEVELS = {"good": "likely", "weak": "unsure", "chance": "unlikely"}
 _SIGNS = {"verbatim": "✓", "changed": "≠", "elsewhere": "→", "nowhere": "✗"}
-
-
-def add_options(parser: ArgumentParser) -> None:
-    """Add the options of `longsearch verify`."""
-    from longsearch.app.commands.search import add_folder_options
-
-    parser.add_argument("draft", help="what you write: Markdown, LaTeX, Word, OpenDocument, HTML, plain text and more")
-    add_folder_options(parser)
-    parser.add_argument("--all", action="store_true", help="print the quotations that are verbatim too")
-    parser.add_argument(
-        "--claims",
-        action="store_true",
-        help="show of each sentence that cites a source what that source says nearest to it; it judges no truth",
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+OPTIONS = (
+    option("draft", "what you write: Markdown, LaTeX, Word, OpenDocument, HTML, plain text and more"),
+    *FOLDER,
+    flag("--all", "print the quotations that are verbatim too"),
+    flag(
+        "--claims", "show of each sentence that cites a source what that source says nearest to it; it judges no truth"
+    ),
+    JSON,
+)
 
 
 def run(options: Namespace) -> int:

@@ -3,10 +3,10 @@
 import json
 import textwrap
 import time
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
-from longsearch.app.commands.search import add_folder_options, add_result_options
+from longsearch.app.options import FOLDER, JSON, n_shown, option
 from longsearch.engine.amounts import counted
 from longsearch.engine.places import place_name
 from longsearch.engine.printable import condensed, printable
@@ -16,13 +16,12 @@ if TYPE_CHECKING:
 
 HELP = "find the document and the page of a quotation"
 _SHOWN_CHARACTERS = 400
-
-
-def add_options(parser: ArgumentParser) -> None:
-    """Add the options of `longsearch where`."""
-    parser.add_argument("quote", help="the words you remember, as nearly as you can; in one argument")
-    add_folder_options(parser)
-    add_result_options(parser, "places")
+OPTIONS = (
+    option("quote", "the words you remember, as nearly as you can; in one argument"),
+    *FOLDER,
+    n_shown("places"),
+    JSON,
+)
 
 
 def run(options: Namespace) -> int:

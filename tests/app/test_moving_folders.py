@@ -9,7 +9,7 @@ import apsw
 import pytest
 
 from longsearch.app.cli import main
-from longsearch.app.commands import actions
+from longsearch.app.commands import asking
 from longsearch.app.folders import moving, relocating
 from longsearch.app.folders.listing import indexed_folders
 from longsearch.app.paths import base_index_path, data_folder, index_path
@@ -159,7 +159,7 @@ def test_who_opens_or_indexes_such_a_folder_is_asked(
     new = old.with_name("elsewhere")
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
     monkeypatch.setattr("builtins.input", lambda _: answer)
-    actions.take_over(new)
+    asking.take_over(new)
     assert index_path(new).exists() is is_moved
 
 
