@@ -39,6 +39,16 @@ def test_the_tests_run_on_each_python_on_linux_and_macos_with_lowest_and_newest_
     assert jobs["windows"]["continue-on-error"] is True
 
 
+def test_the_kernels_of_the_gpu_run_in_tritons_interpreter_with_the_mamba_ssm_that_the_docs_install() -> None:
+    ci = yaml.safe_load((REPOSITORY / ".github" / "workflows" / "ci.yml").read_text("utf-8"))
+    (tests,) = [step for step in steps(ci) if step.get("env", {}).get("TRITON_INTERPRET") == "1"]
+    assert tests["run"].startswith("pytest -m gpu tests/gpu/test_gpu_kernels.py")
+    (install,) = [step for step in steps(ci) if "mamba-ssm" in step.get("run", "")]
+    docs = (REPOSITORY / "docs" / "gpu.md").read_text("utf-8")
+    flags = " ".join(f"{name}={value}" for name, value in install["env"].items())
+    assert f"{flags} {install['run']}" in docs
+
+
 @pytest.mark.parametrize("name", ["run", "sbom", "wheels"])
 def test_a_script_that_a_workflow_runs_may_be_run(name: str) -> None:
     assert (REPOSITORY / ".ci" / name).stat().st_mode & 0o100

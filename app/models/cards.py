@@ -16,7 +16,7 @@ def advice() -> str:
         return ""
     from longsearch.engine.inference.opening import has_torch
 
-    told = f"this machine has an NVIDIA card, which longsearch can read with: {install_hint('cuda')}"
+    told = f"this machine has an NVIDIA card, which longsearch can read with: {install_hint('torch')}"
     return "" if has_torch() else told
 
 

@@ -67,7 +67,7 @@ def test_a_card_that_nobody_uses_is_told_once(
     monkeypatch.setattr("longsearch.engine.inference.opening.has_torch", lambda: False)
     for expected in (1, 0):
         cards.tell_once()
-        assert capsys.readouterr().err.count("longsearch[cuda]") == expected
+        assert capsys.readouterr().err.count("longsearch[torch]") == expected
 
 
 def test_half_of_the_threads_read_on_battery(monkeypatch: pytest.MonkeyPatch) -> None:

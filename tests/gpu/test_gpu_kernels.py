@@ -1,4 +1,4 @@
-"""Each Triton kernel gives the results of its twin in plain torch, on a GPU or in Triton's interpreter."""
+"""Each Triton kernel gives the results of its twin in float64, on a GPU or in Triton's interpreter."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from longsearch.engine.models import mamba2
 from longsearch.engine.models.config import read_config
@@ -45,13 +46,21 @@ def random_inputs(
 
 def assert_close(found: Tensor, expected: Tensor, dtype: torch.dtype) -> None:
     """Compare relative to the norm: on a GPU Triton multiplies float32 in TensorFloat-32 (5e-4)."""
-    difference = float((found.float() - expected.float()).norm() / expected.float().norm())
+    found, expected = found.double(), expected.double()
+    difference = float((found - expected).norm() / expected.norm())
     assert difference < (0.01 if dtype == torch.bfloat16 else 1e-5 if INTERPRETED else 2e-3)
 
 
 def exact(inputs: tuple[Tensor, ...]) -> tuple[Tensor, Tensor]:
-    """Return the torch scan of the same numbers, in float32."""
-    return ssd_scan(*(t.float() for t in inputs), Q)
+    """Return the scan of the same numbers, token by token, in float64."""
+    x, dt, A, B, C, state = (t.double() for t in inputs)
+    B, C = (t.repeat_interleave(HEADS // t.shape[2], 2) for t in (B, C))  # (batch, length, heads, d_state)
+    ys = []
+    for t in range(x.shape[1]):
+        added = (dt[:, t, :, None] * x[:, t])[..., None] * B[:, t, :, None]  # (batch, heads, head_dim, d_state)
+        state = (dt[:, t] * A).exp()[..., None, None] * state + added
+        ys.append((state * C[:, t, :, None]).sum(-1))
+    return torch.stack(ys, 1), state
 
 
 @needs_mamba_ssm
@@ -126,7 +135,7 @@ def test_each_convolution_equals_the_torch_convolution(
     found = convolve(extended, weight, bias if biased else None)
     assert found.dtype == dtype
     with torch.backends.cudnn.flags(enabled=False):
-        expected = convolve_torch(extended.float(), weight.float(), bias.float() if biased else None)
+        expected = convolve_torch(extended.double(), weight.double(), bias.double() if biased else None)
     assert_close(found, expected, dtype)
 
 
@@ -142,7 +151,9 @@ def test_the_gated_norm_equals_the_torch_gated_norm(
     z, weight = wide[..., :96], torch.randn(96, generator=make).to(device, dtype)
     found = gated_norm_triton(y, z, weight, groups, 1e-5)
     assert found.dtype == dtype
-    assert_close(found, gated_norm_torch(y.float(), z.float(), weight.float(), groups, 1e-5), dtype)
+    gated = (y.double() * F.silu(z.double())).unflatten(-1, (groups, -1))
+    normed = gated / (gated.square().mean(-1, keepdim=True) + 1e-5).sqrt()
+    assert_close(found, normed.flatten(-2) * weight.double(), dtype)
 
 
 @needs_mamba_ssm
