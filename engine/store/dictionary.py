@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import apsw
 import numpy as np
@@ -145,8 +145,7 @@ def _whole_dictionaries(segments: Segments) -> Iterator[tuple["_Dictionary", Tai
     version = segments.db.execute("SELECT value FROM meta WHERE key = 'files_version'").get
     index = FilesVersion(segments.db.filename, b"", int(version))
     for arrays, _ in opened or ():
-        ends, counts = arrays["term_ends"].astype(np.int64), np.diff(arrays["posting_ends"])
-        known = _Dictionary(arrays["terms"], ends, counts)
+        known = _Dictionary(arrays["terms"], arrays["term_ends"], np.diff(arrays["posting_ends"]))
         yield known, kept(index, arrays.path, known.tails)
     if opened is None and keywords.totals(segments.db)[0] <= _MOST_SCANNED:
         known = kept(index, "terms", partial(_of_fts5, segments.db, 1 << 16, 1))
@@ -158,7 +157,7 @@ class _Dictionary:
     """Some terms of the index, one after another."""
 
     whole: NDArray[np.uint8]
-    ends: NDArray[np.int64]
+    ends: NDArray[np.integer[Any]]
     """(n + 1,): where each begins in `whole`."""
     counts: NDArray[np.int64]
     """(n,): the passages that hold each."""
@@ -176,7 +175,7 @@ class _Dictionary:
     def tails(self) -> Tails:
         """The last letters of each term before its mark; of a shorter one also those of the term before it."""
         padded = np.concatenate((np.zeros(_TAIL_BYTES, np.uint8), self.whole, np.zeros(_TAIL_BYTES, np.uint8)))
-        stops = np.maximum(self.ends[1:] - len(_MARK), 0)
+        stops = np.maximum(self.ends[1:], len(_MARK)) - len(_MARK)  # the ends may be unsigned
         own = np.lib.stride_tricks.sliding_window_view(padded, _TAIL_BYTES)[stops]
         letters = own.view(">u8").ravel().astype(np.uint64)
         endings = letters.astype(np.uint16)

@@ -103,6 +103,17 @@ class Arrays(Mapping[str, NDArray[Any]]):
                 self.unread[name][first:end] = False
         return found[start:stop]
 
+    def rows(self, name: str, places: NDArray[np.int64]) -> NDArray[Any]:
+        """What is at `places` (p,) of a vector, of which only their blocks are compared. Raises DamagedSegmentError."""
+        found = self.raw[name]
+        if name in self.unread:
+            a_block = _BLOCK_BYTES // found.itemsize
+            wanted = np.zeros(len(self.unread[name]), np.bool_)
+            wanted[places // a_block] = True
+            for block in np.flatnonzero(wanted & self.unread[name]).tolist():
+                self.part(name, block * a_block, min((block + 1) * a_block, len(found)))
+        return found[places]
+
     def compare_rows(self, name: str, places: NDArray[np.intp], sums: Sums) -> None:
         """Compare `sums` (p,) of the rows at `places` of a matrix with their checksums. Raises DamagedSegmentError."""
         if name in self.unread and not np.array_equal(sums, self.sums[name].take(places)):

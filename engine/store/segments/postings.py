@@ -48,6 +48,7 @@ _OF_POSTINGS = (
     *("pairs", "often", "counts", "positions", "far", "highs"),
 )
 _ROWS = frozenset({"turns", "leaps", "common", "step_starts", "often", "far"})  # of these, numbers of rows of others
+_DENSE = 8  # so many rows to each that is wanted
 _POSTINGS_AT_ONCE = 2**21  # merged at once, which takes 150 MB at most
 
 
@@ -79,13 +80,19 @@ class Block:
 
 def positions_at(segment: Arrays, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """The positions in these rows of `positions`."""
-    start = int(rows.min(initial=len(segment.raw["positions"])))
-    found = segment.part("positions", start, int(rows.max(initial=start - 1)) + 1)[rows - start].astype(np.int64)
-    far = segment["far"]
+    start, stop = int(rows.min(initial=len(segment.raw["positions"]))), int(rows.max(initial=-1)) + 1
+    low, far = segment.part("positions", start, stop), segment["far"]
+    first, last = far.searchsorted(np.array((min(start, stop), stop), far.dtype)).tolist()
+    far, highs = far[first:last], segment["highs"][first:last].astype(np.int64) << 8
+    if stop - start <= _DENSE * len(rows):  # to look for each of ten million rows takes a second
+        whole = low.astype(np.int64)
+        whole[far - start] += highs
+        return whole[rows - start]
+    found = low[rows - start].astype(np.int64)
     if len(far):
         own = np.minimum(np.searchsorted(far, rows.astype(far.dtype)), len(far) - 1)
         is_far = far[own] == rows
-        found[is_far] += segment["highs"][own[is_far]].astype(np.int64) << 8
+        found[is_far] += highs[own[is_far]]
     return found
 
 

@@ -6,9 +6,9 @@ holds the term, as often as it holds them together.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 import apsw
@@ -21,19 +21,23 @@ from longsearch.engine.store.segments.candidate_filter import TOKEN, CandidateFi
 from longsearch.engine.store.segments.files import Arrays, Segments
 from longsearch.engine.store.segments.postings import document_starts
 from longsearch.engine.store.segments.term_counts import (
+    COMMON,
     Counts,
     Held,
     Ints,
     Postings,
     counts_at,
     n_documents_at,
+    of_rare,
     places_at,
+    ranges,
     united,
 )
 from longsearch.engine.store.segments.word_positions import Word, near, phrase
 
 _ONE_PHRASE = re.compile(r'"((?:[^"]|"")*)"(\*?)')
 _AT_ONCE = 16_384  # postings of a prefix that are added up at once, in a core's own cache
+_NOBODY = Postings(np.empty(0, np.uint32), np.empty(0, np.uint8), 0)
 _FEW = 8  # a prefix with postings for less than an eighth of the passages is merged by sorting, others by counting
 
 
@@ -112,30 +116,47 @@ def _of_segment(db: apsw.Connection, segment: Arrays, dead: NDArray[np.int64], t
     ids = segment["ids"]
     dead_places, _ = places_among(ids, dead)
     document_ids, first_of = segment["document_ids"], segment["first_of"]
-    look_up = cache(partial(held_in, db, segment, dead_places=dead_places))  # a form may stand in several terms
-    of_terms = tuple(united(list(map(look_up, own)), len(ids), first_of) for own in terms)
+    forms = dict.fromkeys(form for own in terms for form in own)  # a form may stand in several terms
+    held = held_in(db, segment, forms, dead_places)
+    of_terms = tuple(united([held[form] for form in own], len(ids), first_of) for own in terms)
     return Part(ids, document_ids, first_of, segment["lengths"], of_terms)
 
 
-def held_in(db: apsw.Connection, segment: Arrays, form: Form, dead_places: Ints) -> Held:
-    """Who holds a form in a segment. An older longsearch wrote segments without positions: FTS5 knows them."""
-    n_documents, is_word, number = None, len(form.tokens) <= 1, None
-    places: Ints = np.empty(0, np.uint32)
-    counts: Ints = np.empty(0, np.uint8)
-    if is_word and form.is_prefix:
-        return _of_prefix(segment, form.tokens, dead_places)
-    if is_word and (number := number_of(segment, form.tokens)) is None:
-        return Postings(places, counts, 0)
-    if number is not None:
-        own = segment["posting_ends"][number : number + 2].tolist()
-        places, counts = places_at(segment, *own), counts_at(segment, *own)
-        n_documents = int(segment["n_documents"][number])
-    elif "positions" in segment.raw:
+def held_in(db: apsw.Connection, segment: Arrays, forms: Iterable[Form], dead_places: Ints) -> dict[Form, Held]:
+    """Who holds each of these forms in a segment. The postings of rare words are read at once."""
+    found: dict[Form, Held] = {}
+    numbers: dict[Form, int] = {}
+    for form in forms:
+        if len(form.tokens) > 1:
+            found[form] = _of_phrase(db, segment, form, dead_places)
+        elif form.is_prefix:
+            found[form] = _of_prefix(segment, form.tokens, dead_places)
+        elif (number := number_of(segment, form.tokens)) is not None:
+            numbers[form] = number
+        else:
+            found[form] = _NOBODY
+    own = np.fromiter(numbers.values(), np.int64, len(numbers))
+    starts, stops = segment["posting_ends"][own].astype(np.int64), segment["posting_ends"][own + 1].astype(np.int64)
+    lengths = np.where((stops - starts) * COMMON < len(segment["ids"]), stops - starts, 0)
+    rare = of_rare(segment, ranges(starts, lengths)) if lengths.any() else None
+    ends, n_documents = np.cumsum(lengths).tolist(), segment["n_documents"][own].tolist()
+    for form, start, stop, end, n in zip(numbers, starts.tolist(), stops.tolist(), ends, n_documents, strict=True):
+        if rare and (stop - start) * COMMON < len(segment["ids"]):
+            places, counts = (one[end - (stop - start) : end] for one in rare)
+        else:
+            places, counts = places_at(segment, start, stop), counts_at(segment, start, stop)
+        found[form] = _living(places, counts, dead_places, segment["first_of"], n)
+    return found
+
+
+def _of_phrase(db: apsw.Connection, segment: Arrays, form: Form, dead_places: Ints) -> Postings:
+    """Who holds a phrase. An older longsearch wrote segments without positions: FTS5 knows them."""
+    if "positions" in segment.raw:
         places, counts = phrase(segment, form.words(segment))
     else:
         ids, counts, _ = keywords.frequencies(db, form.expression, segment["ids"])
         places, _ = places_among(segment["ids"], ids)
-    return _living(places, counts, dead_places, segment["first_of"], n_documents)
+    return _living(places, counts, dead_places, segment["first_of"])
 
 
 def _living(places: Ints, counts: Ints, dead_places: Ints, first_of: Ints, n_documents: int | None = None) -> Postings:
@@ -200,7 +221,8 @@ class _Flags:
     def held(self, form: str) -> NDArray[np.bool_]:
         """See `Sets`."""
         flags = np.zeros(len(self.segment["ids"]), np.bool_)
-        flags[held_in(self.db, self.segment, self.forms[form], np.empty(0, np.intp)).held_at()] = True
+        own = self.forms[form]
+        flags[held_in(self.db, self.segment, [own], np.empty(0, np.intp))[own].held_at()] = True
         return flags
 
     def near(self, forms: Sequence[str], within: int) -> NDArray[np.bool_]:
@@ -227,7 +249,7 @@ def number_of(segment: Arrays, tokens: tuple[bytes, ...]) -> int | None:
 def _of_prefix(segment: Arrays, tokens: tuple[bytes, ...], dead_places: Ints) -> Held:
     """All words with this beginning, which stand side by side, as one."""
     if not tokens:
-        return Postings(np.empty(0, np.uint32), np.empty(0, np.uint8), 0)
+        return _NOBODY
     first = _place_of(segment, tokens[0])
     last = _place_of(segment, tokens[0] + b"\xff", first)  # UTF-8 has no such byte
     own = segment["posting_ends"][[first, last]].tolist()

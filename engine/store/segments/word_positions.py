@@ -36,13 +36,15 @@ class _Occurrences:
         self.places = places_at(segment, start, stop).astype(np.int64)
         self._starts = np.cumsum(counts) - counts + int(segment["position_ends"][word.first])
         self._counts = counts
-        if word.stop - word.first > 1:
+        self._has_many = word.stop - word.first > 1
+        if self._has_many:
             order = np.argsort(self.places, kind="stable")
             self.places, self._starts, self._counts = self.places[order], self._starts[order], counts[order]
 
     def of(self, wanted: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """(which of the passages at `wanted` (ascending), the position in it) of each occurrence in these."""
-        first, stop = np.searchsorted(self.places, wanted), np.searchsorted(self.places, wanted, "right")
+        first = np.searchsorted(self.places, wanted)
+        stop = np.searchsorted(self.places, wanted, "right") if self._has_many else first + 1
         own = ranges(first, stop - first)
         which = np.repeat(np.repeat(np.arange(len(wanted)), stop - first), self._counts[own])
         return which, positions_at(self._segment, ranges(self._starts[own], self._counts[own]))
@@ -87,14 +89,17 @@ def near(segment: Arrays, phrases: Sequence[Sequence[Word]], within: int) -> NDA
         for begins, words in zip(keys, phrases, strict=True):
             before = np.append(-1 - width, begins)[np.searchsorted(begins, last, "right")]
             last = last[before >= last - len(words) - within]
-        places.append(wanted[np.unique(last // width)])
+        held = np.zeros(len(wanted), np.bool_)
+        held[last // width] = True
+        places.append(wanted[held])
     return np.concatenate(places)
 
 
 def _blocks(found: Sequence[_Occurrences]) -> Iterator[NDArray[np.int64]]:
     """Yield the places of the passages that hold all these words, ascending, some at a time."""
     in_order = sorted((one.places for one in found), key=len)
-    wanted = reduce(_among, in_order[1:], np.unique(in_order[0]))
+    rarest = in_order[0]
+    wanted = reduce(_among, in_order[1:], rarest[np.diff(rarest, prepend=-1) > 0])
     return (wanted[start : start + _AT_ONCE] for start in range(0, len(wanted), _AT_ONCE))
 
 

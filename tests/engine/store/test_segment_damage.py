@@ -34,6 +34,7 @@ def all_read(segment: Arrays) -> None:
     rows = np.arange(0, 300, 7)
     segment.compare_rows("codes", rows, block_sums(segment.raw["codes"][rows]))
     assert np.array_equal(segment.part("counts", 4_000, 5_000), WRITTEN["counts"][4_000:5_000])
+    assert np.array_equal(segment.rows("counts", 30 * rows), WRITTEN["counts"][30 * rows])
     assert all(np.array_equal(segment[name], array) for name, array in WRITTEN.items())
 
 
@@ -69,6 +70,9 @@ def test_a_part_and_rows_are_compared_alone(tmp_path: Path) -> None:
     path.write_bytes(data)
     segment = files.mapped(path, token)
     assert len(segment.part("counts", 0, 4_096)) == 4_096
+    assert len(segment.rows("counts", np.array([5_000, 8_191]))) == 2
+    with pytest.raises(DamagedSegmentError):
+        segment.rows("counts", np.array([3, 8_192]))
     with pytest.raises(DamagedSegmentError):
         segment.part("counts", 8_990, 9_001)
     assert segment.is_damaged
