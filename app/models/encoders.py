@@ -4,7 +4,7 @@ import logging
 import os
 from typing import TYPE_CHECKING
 
-from longsearch.app.paths import expanded
+from longsearch.app.paths import expanded, speed_path
 from longsearch.app.settings.reading import current, is_from_file
 from longsearch.engine.errors import LongsearchError
 
@@ -42,7 +42,7 @@ def open_encoder(model: str | None = None) -> "AnyEncoder":
     """
     from longsearch.engine.inference import opening
 
-    return opening.open_encoder(model or chosen_model(), dtype=current("dtype").dtype)
+    return opening.open_encoder(model or chosen_model(), dtype=current("dtype").dtype, measured=speed_path())
 
 
 def open_query_encoder(model: str | None = None) -> "QueryEncoder | AnyEncoder":

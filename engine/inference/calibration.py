@@ -1,24 +1,35 @@
-"""Chooses how many tokens to read at a time (V) by measuring, once for each model and machine.
+"""Chooses how many tokens to read at a time (V), and the number format, by measuring, once for each model and machine.
 
 A slice that is too short spends its time between the matrix products. A slice that is too long does not fit into the
-CPU's caches, and takes memory. The choice is kept in a small JSON file. Knows no documents: random tokens take as long
-as real ones.
+CPU's caches, and takes memory. What is measured is kept in a small JSON file. Knows no documents: random tokens take as
+long as real ones.
 """
 
 import os
+import platform
+import re
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 
 import torch
 
+from longsearch.engine.inference.device import has_choice_of_formats
 from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.json_files import load_object, replace_object
+from longsearch.engine.models.config import Mamba2Config, read_config
+from longsearch.engine.models.hub import locate
+from longsearch.engine.models.mamba2_quick import can_be_int8
 from longsearch.engine.models.recurrent import RecurrentModel
 
 SIZES = {"cpu": (256, 512, 1024, 2048), "cuda": (1024, 2048, 4096, 8192, 16384)}
 BUDGET_S = 3.0
+FORMATS = ("int8", "bfloat16", "float32")
+_TOKENS, _ROUNDS = 512, 4  # of each format; the first slice pays for one-time setup
 _GOOD_ENOUGH = 0.97  # of the best speed; another measurement may differ by 3 %
 _SHARE_OF_FREE = 0.5  # of a GPU's free memory; other programs, and batches of documents, need the rest
 
@@ -85,6 +96,40 @@ def calibrated_size(encoder: Encoder, cache: Path, may_measure: bool) -> int | N
     sizes[key] = choose(calibrate(encoder, BUDGET_S))
     replace_object(cache, sizes)
     return sizes[key]
+
+
+def measured_formats(model: str | Path, cache: Path) -> dict[str, float]:
+    """Return how many tokens a second this processor reads in each number format, measured once, for half a second.
+
+    Returns {} where the format is plain without it, or where it is not known yet and the machine is busy.
+    """
+    config, _ = read_config(locate(model).folder / "config.json")
+    if not (has_choice_of_formats() and isinstance(config, Mamba2Config) and can_be_int8(config)):
+        return {}
+    kept, key = load_object(cache), _key_of_formats(model)
+    found = kept.get(key)
+    if isinstance(found, dict) and set(found) == set(FORMATS) and all(type(one) is float for one in found.values()):
+        return found
+    if _is_busy():
+        return {}
+    encoders = {name: Encoder.open(model, "cpu", name) for name in FORMATS}
+    times: dict[str, list[float]] = {name: [] for name in FORMATS}
+    for _ in range(_ROUNDS):
+        for name, encoder in encoders.items():
+            times[name].append(_slice_s(encoder, _TOKENS))
+    speeds = {name: round(_TOKENS / min(own), 1) for name, own in times.items()}
+    with suppress(OSError):  # reading goes on without the file
+        replace_object(cache, kept | {key: speeds})
+    return speeds
+
+
+def _key_of_formats(model: str | Path) -> str:
+    """Return what the speeds of formats depend on: the processor, the programs that multiply, and the model."""
+    status = Path("/proc/cpuinfo")
+    named = re.search(r"model name\s*: (.*)", status.read_text()) if status.exists() else None
+    versions = [f"{name} {version(name)}" for name in ("torch", "onnxruntime") if find_spec(name)]
+    processor = named[1] if named else platform.processor()
+    return ", ".join(["formats", processor, f"{torch.get_num_threads()} threads", *versions, str(model)])
 
 
 def _is_busy() -> bool:

@@ -1,6 +1,7 @@
 """Chooses the device and the number format once, and keeps the reasons for `longsearch doctor`."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
@@ -31,10 +32,13 @@ class Hardware:
         return "int8" if self.int8 else str(self.dtype).removeprefix("torch.")
 
 
-def choose_hardware(device: str = "auto", dtype: str = "auto", can_be_int8: bool = False) -> Hardware:
+def choose_hardware(
+    device: str = "auto", dtype: str = "auto", can_be_int8: bool = False, speeds: Mapping[str, float] | None = None
+) -> Hardware:
     """Replace `auto` by the best choice. Raises ModelError for a missing or unknown device, or an unknown dtype.
 
-    `can_be_int8`: whether the model can run in int8; training cannot.
+    `can_be_int8`: whether the model can run in int8; training cannot. `speeds`: tokens a second in each number format,
+    as `calibration.measured_formats` has them for this processor.
     """
     chosen, reasons = (device, [f"{device} was asked for"]) if device != "auto" else _best_device()
     if not _DEVICE.fullmatch(chosen):
@@ -46,7 +50,12 @@ def choose_hardware(device: str = "auto", dtype: str = "auto", can_be_int8: bool
         raise ModelError("int8 is for reading with models like the bundled one, on a CPU", "use --dtype auto")
     if dtype == "auto":
         number, why = _best_dtype(chosen)
-        if can_be_int8 and chosen == "cpu" and number is torch.float32 and has_fast_int8():
+        if speeds and chosen == "cpu":
+            best = max(speeds, key=speeds.__getitem__)
+            number, int8 = _DTYPES[best], best == "int8"
+            each = ", ".join(f"{name} {speed:,.0f}" for name, speed in speeds.items())
+            why = f"{best} is the fastest here (measured tokens/s: {each})"
+        elif can_be_int8 and chosen == "cpu" and number is torch.float32 and has_fast_int8():
             with_these = torch.backends.cpu.get_cpu_capability() + (" and VNNI" if has_vnni() else "")
             int8, why = True, f"{why}, and int8 is faster than float32 with {with_these}"
         reasons.append(why)
@@ -69,6 +78,11 @@ def _best_dtype(device: str) -> tuple[torch.dtype, str]:
     if has_fast_bfloat16(device):
         return torch.bfloat16, f"{name} supports bfloat16"
     return torch.float32, f"{name} has no fast bfloat16"
+
+
+def has_choice_of_formats() -> bool:
+    """Return whether only a measurement tells the fastest format here: the processor has bfloat16, and int8 too."""
+    return _best_device()[0] == "cpu" and has_fast_bfloat16("cpu") and has_fast_int8()
 
 
 def has_fast_int8() -> bool:

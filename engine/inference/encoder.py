@@ -6,7 +6,7 @@ resume later from a saved state.
 """
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
@@ -81,6 +81,7 @@ class Encoder(DocumentReader):
         block_size: int | None = None,
         width: float | tuple[float, ...] = 1.0,
         readout: str | None = None,
+        speeds: Mapping[str, float] | None = None,
     ) -> "Encoder":
         """Load a model. Raises ModelError.
 
@@ -90,6 +91,7 @@ class Encoder(DocumentReader):
         every layer, or one fraction for each layer (MatMamba's Mix'n'Match). All widths share the fingerprint and the
         vector space of the full model, so one index may hold vectors of several widths. `readout` names another readout
         than the model's own, for comparisons: its weights must be in the checkpoint, and the fingerprint is another.
+        `speeds`: as for `choose_hardware`.
         """
         if min(vertical_size or 1, block_size or 1) < 1:
             raise ModelError(f"V = {vertical_size} and Q = {block_size}: sizes must be 1 token or more")
@@ -97,7 +99,7 @@ class Encoder(DocumentReader):
         config, settings = read_config(files.folder / "config.json")
         settings = replace(settings, readout=readout, dim=0) if readout else settings
         check_trained(width, settings.widths)
-        hardware = choose_hardware(device, dtype, isinstance(config, Mamba2Config) and can_be_int8(config))
+        hardware = choose_hardware(device, dtype, isinstance(config, Mamba2Config) and can_be_int8(config), speeds)
         cutter = PassageCutter.of(files, config, settings)
         loaded, tensors = load_model(files.folder, config, hardware.device, hardware.dtype)
         loaded = prepared(loaded, width, hardware)
@@ -108,8 +110,7 @@ class Encoder(DocumentReader):
         narrowest = width if isinstance(width, float | int) else min(width)
         encoder = cls(loaded, cutter, settings, reader, hardware, name, vertical_size, narrowest)
         if settings.dim not in (0, encoder.dim):
-            reason = f"vectors are {encoder.dim} long, not {settings.dim} as its config.json says"
-            raise ModelError(f"{files.folder}: {reason}")
+            raise ModelError(f"{files.folder}: vectors are {encoder.dim} long, not {settings.dim} as config.json says")
         return encoder
 
     def at(self, width: float) -> "Encoder":

@@ -27,13 +27,24 @@ def require_torch(what: str) -> None:
 
 
 def open_encoder(
-    model: str | Path = "bundled", device: str = "auto", dtype: str = "auto", width: Width = 1.0
+    model: str | Path = "bundled",
+    device: str = "auto",
+    dtype: str = "auto",
+    width: Width = 1.0,
+    measured: Path | None = None,
 ) -> AnyEncoder:
-    """Load a model, named as for `Encoder.open`, with torch if it is installed. Raises ModelError."""
+    """Load a model, named as for `Encoder.open`, with torch if it is installed. Raises ModelError.
+
+    `measured` is the file that keeps the speeds of the number formats; without one none is measured.
+    """
     if has_torch():
+        from longsearch.engine.inference.calibration import measured_formats
         from longsearch.engine.inference.encoder import Encoder
 
-        return Encoder.open(model, device, dtype, width=width)
+        speeds = None
+        if measured and dtype == "auto" and device in ("auto", "cpu"):
+            speeds = measured_formats(model, measured)
+        return Encoder.open(model, device, dtype, width=width, speeds=speeds)
     from longsearch.engine.inference.numpy_encoder import NumpyEncoder
 
     if device.startswith("cuda"):

@@ -4,13 +4,24 @@ import stat
 from pathlib import Path
 
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longsearch.engine.inference import calibration
-from longsearch.engine.inference.calibration import Trial, affordable, calibrate, calibrated_size, choose, sizes_for
+from longsearch.engine.inference import calibration, device
+from longsearch.engine.inference.calibration import (
+    Trial,
+    affordable,
+    calibrate,
+    calibrated_size,
+    choose,
+    measured_formats,
+    sizes_for,
+)
+from longsearch.engine.inference.device import choose_hardware
 from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.inference.slots import rows_that_fit
+from longsearch.engine.json_files import load_object
 from tests.engine.tiny_models import save_embedder
 
 
@@ -155,3 +166,48 @@ def test_a_real_measurement_ends_and_chooses_one_of_the_sizes(encoder: Encoder) 
     assert trials
     assert choose(trials) in sizes_for("cpu", encoder.model.block_size)
     assert all(trial.tokens_per_s > 0 for trial in trials)
+
+
+@pytest.fixture
+def formats(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What is read on a processor with bfloat16 and int8, of which bfloat16 is the faster one."""
+    read: list[str] = []
+
+    def slice_s(name: str, _: int) -> float:
+        read.append(name)
+        return {"int8": 0.03, "bfloat16": 0.02, "float32": 0.06}[name] * (4 if len(read) <= 3 else 1)
+
+    monkeypatch.setattr(device, "has_fast_bfloat16", lambda _: True)
+    monkeypatch.setattr(device, "has_fast_int8", lambda: True)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(calibration.Encoder, "open", lambda _, __, name: name)
+    monkeypatch.setattr(calibration, "_slice_s", slice_s)
+    return read
+
+
+def test_the_fastest_number_format_is_measured_once_and_chosen(formats: list[str], tmp_path: Path) -> None:
+    cache = tmp_path / "speed.json"
+    cache.write_text('{"of a model": 3}')
+    speeds = measured_formats("bundled", cache)
+    assert speeds == {"int8": 17066.7, "bfloat16": 25600.0, "float32": 8533.3}
+    read = len(formats)
+    assert measured_formats("bundled", cache) == speeds
+    assert len(formats) == read
+    assert load_object(cache)["of a model"] == 3
+    chosen = choose_hardware("cpu", "auto", can_be_int8=True, speeds=speeds)
+    assert (chosen.products, chosen.int8) == ("bfloat16", False)
+    assert "int8 17,067, bfloat16 25,600, float32 8,533" in chosen.reason
+    assert choose_hardware("cpu", "auto", True, speeds | {"int8": 26000.0}).products == "int8"
+    assert choose_hardware("cpu", "float32", True, speeds).products == "float32"
+
+
+@pytest.mark.parametrize("lack", ["has_fast_bfloat16", "has_fast_int8", "rest"])
+def test_formats_are_not_measured_without_a_choice_or_on_a_busy_machine(
+    formats: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lack: str
+) -> None:
+    monkeypatch.setattr(
+        *("os.getloadavg", lambda: (99.0, 9.0, 9.0)) if lack == "rest" else (device, lack, lambda *_: 0)
+    )
+    assert measured_formats("bundled", tmp_path / "speed.json") == {}
+    assert not formats
+    assert not list(tmp_path.iterdir())
