@@ -114,7 +114,9 @@ _ALIASES = {"like": "similar"}
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command. Returns the exit code of the process."""
-    _replace_unencodable_characters()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a ? for each character that its encoding lacks, and no traceback
     arguments = _with_command(sys.argv[1:] if argv is None else argv)
     if not arguments and _can_open_all():
         arguments = ["open"]
@@ -130,31 +132,31 @@ def main(argv: Sequence[str] | None = None) -> int:
         exit_code: int = options.run(options)
         sys.stdout.flush()
         return exit_code
-    except LongsearchError as error:
+    except (LongsearchError, KeyboardInterrupt, OSError) as error:
+        return _failed(error)
+    finally:  # which of the person's own files were damaged, if any was read
+        user_file = sys.modules.get("longsearch.app.user_data.user_file")
+        while user_file is not None and user_file.told:
+            print(f"longsearch: {printable(user_file.told.pop(0))}", file=sys.stderr)
+
+
+def _failed(error: LongsearchError | KeyboardInterrupt | OSError) -> int:
+    """Say why a command failed. Returns the exit code."""
+    if isinstance(error, KeyboardInterrupt):
+        print("longsearch: interrupted; what was done is kept", file=sys.stderr)
+        return EXIT_INTERRUPTED
+    if isinstance(error, LongsearchError):
         print(f"longsearch: {printable(error.message)}", file=sys.stderr)
         if error.hint:
             print(f"  hint: {printable(error.hint)}", file=sys.stderr)
         return EXIT_CANNOT
-    except KeyboardInterrupt:
-        print("longsearch: interrupted; what was done is kept", file=sys.stderr)
-        return EXIT_INTERRUPTED
-    except BrokenPipeError:  # `longsearch search … | head`
-        _discard_output()
+    with contextlib.suppress(OSError):  # Python would write at exit what stdout still buffers, and fail once more
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if isinstance(error, BrokenPipeError):  # `longsearch search … | head`
         return EXIT_OK
-    except OSError as error:  # such as a full disk behind `>`, or a log that may not be written
-        _discard_output()
-        reason = f"{error.filename}: {error.strerror}" if error.filename else f"{error.strerror}"
-        print(f"longsearch: {printable(reason)}", file=sys.stderr)
-        return EXIT_CANNOT
-    finally:
-        _tell_what_was_mended()
-
-
-def _tell_what_was_mended() -> None:
-    """Say which of the person's own files were damaged, if any was read."""
-    user_file = sys.modules.get("longsearch.app.user_data.user_file")
-    while user_file is not None and user_file.told:
-        print(f"longsearch: {printable(user_file.told.pop(0))}", file=sys.stderr)
+    reason = f"{error.filename}: {error.strerror}" if error.filename else f"{error.strerror}"
+    print(f"longsearch: {printable(reason)}", file=sys.stderr)  # such as a full disk, a log that may not be written
+    return EXIT_CANNOT
 
 
 def _tell_mistakes() -> None:
@@ -165,19 +167,6 @@ def _tell_mistakes() -> None:
     for problem in problems[:1]:
         more = f"; {len(problems) - 1} more: longsearch config check" if problems[1:] else ""
         print(f"longsearch: {printable(problem.message)} ({printable(problem.hint)}{more})", file=sys.stderr)
-
-
-def _replace_unencodable_characters() -> None:
-    """Print a ? for each character that the terminal's encoding lacks, instead of a traceback."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
-
-
-def _discard_output() -> None:
-    """Send what stdout still buffers to /dev/null: Python would try to write it at exit, and report the error again."""
-    with contextlib.suppress(OSError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _can_open_all() -> bool:

@@ -18,11 +18,10 @@ OPTIONS = (*FOLDER, JSON)
 def run(options: Namespace) -> int:
     """Print the groups. Returns 0, or 1 if there are none."""
     from longsearch.app.evidence.versions import groups
-    from longsearch.app.folders.choosing import chosen_index
     from longsearch.app.search.scope import Scope
 
     rows = []
-    for group in groups(Scope.at(chosen_index(options.folder, options.everywhere))):
+    for group in groups(Scope.chosen(options.folder, options.everywhere)):
         rows.append([_row(one) for one in group])
         if not options.json:
             print(*_lines(group), "", sep="\n")

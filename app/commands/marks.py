@@ -26,11 +26,10 @@ def run(options: Namespace) -> int:
     """Print the marks. Returns 0, or 1 if there are none."""
     from longsearch.app.evidence.marks import marks_in
     from longsearch.app.evidence.references import written
-    from longsearch.app.folders.choosing import chosen_index
     from longsearch.app.search.scope import Scope
     from longsearch.engine.citing.forms import format_of
 
-    found = list(marks_in(Scope.at(chosen_index(options.folder, options.everywhere))))
+    found = list(marks_in(Scope.chosen(options.folder, options.everywhere)))
     if options.json:
         print(json.dumps({"marks": [to_json(one) for one in found]}, indent=2))
     elif not found:

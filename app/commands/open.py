@@ -66,11 +66,12 @@ def root_to_open(folder: str) -> Path | None:
     Raises LongsearchError if there is none.
     """
     from longsearch.app.paths import expanded, in_shell, index_paths, resolve_root
-    from longsearch.engine.index.lance.address import is_address
+    from longsearch.engine.index.lance.address import PREFIX
 
-    if " " in folder.strip() and "/" not in folder and not is_address(folder) and not expanded(folder).exists():
+    is_store = folder.startswith(PREFIX)
+    if " " in folder.strip() and "/" not in folder and not is_store and not expanded(folder).exists():
         raise LongsearchError(f"there is no folder {folder}", f"to search for it: longsearch search {in_shell(folder)}")
-    if folder and not is_address(folder):
+    if folder and not is_store:
         return resolve_root(folder)  # imports neither the store nor numpy: they take longer than the first frame
     if folder:
         from longsearch.app.folders.store_refs import read_store

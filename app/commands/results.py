@@ -10,12 +10,14 @@ import sys
 import textwrap
 from argparse import Namespace
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from longsearch.app.commands import records
 from longsearch.app.commands.links import has_links, link
 from longsearch.engine.amounts import counted
+from longsearch.engine.errors import LongsearchError
 from longsearch.engine.metadata_lines import describe, of_document
 from longsearch.engine.places import place_name
 from longsearch.engine.printable import condensed, printable
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
     from longsearch.engine.types.documents import MetadataValue
     from longsearch.engine.types.results import Answer, DocumentHit, PassageHit, Reason, SearchResults
 
+LAST_HITS = "last-hits.json"
+"""The file that `open-hit` reads."""
+_N_REMEMBERED = 1_000
 _N_ANSWERS = 3
 """The sentences in JSON, unless `--answers` asks for more."""
 _N_FULL = 3
@@ -37,13 +42,29 @@ _LONGEST_WORD = 40
 
 def show(results: "SearchResults", options: Namespace) -> int:
     """Print the results as the options say, and remember them for `open-hit`. Returns 0, or 1 if there are none."""
-    from longsearch.app.commands import last_hits
-
-    last_hits.remember(results)
+    _remember(results)
     if options.format is not None or options.print0:
         records.write(results, options)
         return 0 if results.hits else 1
     return report(results, options.json, getattr(options, "explain", False), getattr(options, "answers", None))
+
+
+def _remember(results: "SearchResults") -> None:
+    """Keep where the hits lie for `open-hit`, not the query and no text. A folder that cannot be written costs that.
+
+    Of each hit: its path, the page of its best sentences, and where they stand in the index of which folder.
+    """
+    from longsearch.app.paths import data_folder
+    from longsearch.engine.json_files import replace_object
+
+    hits = []
+    for hit in results.hits[:_N_REMEMBERED]:
+        place: list[int | str | None] = [None]
+        for best in hit.passages[:1]:
+            place = [best.page, hit.root, hit.document_id, *(best.excerpt or (best.start, best.stop))]
+        hits.append([hit.path, *place])
+    with suppress(OSError, LongsearchError):
+        replace_object(data_folder() / LAST_HITS, {"hits": hits})
 
 
 def report(results: "SearchResults", as_json: bool, explain: bool = False, n_answers: int | None = None) -> int:

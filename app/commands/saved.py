@@ -97,17 +97,15 @@ def to_json(one: "SavedSearch") -> dict[str, Any]:
 
 def _add(options: Namespace) -> int:
     from longsearch.app.evidence.saving import save
-    from longsearch.app.folders.choosing import chosen_index
     from longsearch.app.folders.listing import indexed_folders
     from longsearch.app.models import query_vectors as vectors
+    from longsearch.app.search.scope import Scope
     from longsearch.app.user_data.saved import SavedSearch
     from longsearch.engine.types.results import SearchMode
 
-    place = chosen_index(options.folder, options.everywhere)
-    query = options.query
-    if place is not None and place[1]:
-        query = f'{query} in:"{place[1]}"'
-    roots = () if place is None else (str(place[0]),)
+    scope = Scope.chosen(options.folder, options.everywhere)
+    query = f'{options.query} in:"{scope.under}"' if scope.under else options.query
+    roots = (scope.folders[0].root,) if scope.is_one else ()
     search = SavedSearch(options.name, query, SearchMode(options.mode), options.instruction, roots)
     save(search, indexed_folders(), vectors.from_anywhere)
     print(f"{printable(condensed(options.name))} is saved; what is new: longsearch news")

@@ -92,7 +92,6 @@ def run(options: Namespace) -> int:
     from dataclasses import replace
     from functools import partial
 
-    from longsearch.app.folders.choosing import chosen_index
     from longsearch.app.models import query_vectors as vectors
     from longsearch.app.models.encoders import thinking
     from longsearch.app.paths import resolve_root, url_of
@@ -100,7 +99,7 @@ def run(options: Namespace) -> int:
     from longsearch.app.search.searching import Question, search
     from longsearch.engine.types.results import SearchMode
 
-    scope = Scope.at(chosen_index(options.folder, options.everywhere))
+    scope = Scope.chosen(options.folder, options.everywhere)
     mode = SearchMode(options.mode)
     steps = None if mode is SearchMode.WORDS else thinking(options.think)
     source = partial(vectors.from_anywhere, steps=steps)

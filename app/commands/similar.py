@@ -2,11 +2,15 @@
 
 from argparse import Namespace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from longsearch.app.commands import records
 from longsearch.app.commands.results import show
 from longsearch.app.options import RESULTS, flag, option
 from longsearch.engine.errors import LongsearchError
+
+if TYPE_CHECKING:
+    from longsearch.app.search.scope import Scope
 
 HELP = "find the documents most similar to a file, each compared as a whole"
 OPTIONS = (
@@ -27,31 +31,26 @@ OPTIONS = (
 def run(options: Namespace) -> int:
     """Print the similar documents. Returns 0, or 1 if there are none."""
     from longsearch.app.paths import expanded
-    from longsearch.app.search.scope import Scope
     from longsearch.app.search.similar import similar_to_file
 
     file = expanded(options.file).resolve()
     if not file.is_file():
         hint = "name a document; to search in a folder: longsearch search QUERY FOLDER"
         raise LongsearchError(f"{file} is not a file", hint)
-    scope = Scope.at(_place(options.folder, options.everywhere, file))
-    return show(similar_to_file(scope, file, options.k), options)
+    return show(similar_to_file(_scope(options.folder, options.everywhere, file), file, options.k), options)
 
 
-def _place(folder: str, everywhere: bool, file: Path) -> tuple[Path, str] | None:
-    """Return the indexed root to search, and the folder inside it; None for all folders.
+def _scope(folder: str, everywhere: bool, file: Path) -> "Scope":
+    """Return where to search: in `folder` if it is given, else in the whole root of `file`, else in all folders.
 
-    That is `folder` if given, else the whole root of `file`, else all folders. Raises LongsearchError if nothing is
-    indexed.
+    Raises LongsearchError if nothing is indexed.
     """
-    from longsearch.app.folders.choosing import chosen_index
-    from longsearch.app.paths import find_index, index_paths
+    from longsearch.app.paths import find_index
+    from longsearch.app.search.scope import Scope
 
     if folder or everywhere:
-        return chosen_index(folder, everywhere)
+        return Scope.chosen(folder, everywhere)
     try:
-        return find_index(file.parent)[0], ""
-    except LongsearchError as error:
-        if index_paths():
-            return None
-        raise LongsearchError("no folder is indexed yet", "index one: longsearch index FOLDER") from error
+        return Scope.of(find_index(file.parent)[0])
+    except LongsearchError:
+        return Scope.chosen("", everywhere=True)

@@ -34,23 +34,21 @@ OPTIONS = (
 def run(options: Namespace) -> int:
     """Print the status. Returns 0 if there is an index."""
     from longsearch.app.daemon import daemon_control
-    from longsearch.app.folders.choosing import chosen_index
-    from longsearch.app.folders.listing import indexed_folders
+    from longsearch.app.search.scope import Scope
 
-    place = chosen_index(options.folder, options.everywhere)
+    scope = Scope.chosen(options.folder, options.everywhere)
     daemon = daemon_control.daemon_status()
-    if place is not None:
-        root, under = place
+    if scope.is_one:
+        root = Path(scope.folders[0].root)
         if options.json:
-            print(json.dumps(_to_json(root, under, daemon), indent=2))
+            print(json.dumps(_to_json(root, scope.under, daemon), indent=2))
         else:
-            _print(root, under, daemon, options.all, options.verbose)
+            _print(root, scope.under, daemon, options.all, options.verbose)
         return 0
-    folders = indexed_folders()
     if options.json:
-        print(json.dumps({"folders": [_folder_to_json(folder, daemon) for folder in folders]}, indent=2))
+        print(json.dumps({"folders": [_folder_to_json(folder, daemon) for folder in scope.folders]}, indent=2))
         return 0
-    for folder in folders:
+    for folder in scope.folders:
         print(f"{printable(folder.name)}  {printable(folder.root)}")
         said = (f"away: {folder.away}" if folder.away else "", folder.problem)
         print(*(printable(problem) + "\n" for problem in said if problem), sep="", end="")

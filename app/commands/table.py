@@ -39,7 +39,6 @@ OPTIONS = (
 def run(options: Namespace) -> int:
     """Fill the table. Returns 0, or 1 if every cell is empty. Ctrl+C keeps what was found."""
     from longsearch.app.evidence.tables import Table, columns_of, questions_in
-    from longsearch.app.folders.choosing import chosen_index
     from longsearch.app.paths import expanded
     from longsearch.app.search.python_door import query_vector
     from longsearch.app.search.scope import Scope
@@ -51,7 +50,7 @@ def run(options: Namespace) -> int:
     if kind == "xlsx" and file is None and not options.json:
         raise LongsearchError("a workbook is no text to print", "name a file: -o table.xlsx")
     questions = questions_in(expanded(options.questions))
-    scope = Scope.at(chosen_index(options.folder, options.everywhere))
+    scope = Scope.chosen(options.folder, options.everywhere)
     table = Table(questions, columns_of(scope), file, kind)
     n_kept, n_open = len(table.cells), len(table.open_cells())
     for left in table.fill(scope, query_vector):

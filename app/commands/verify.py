@@ -38,7 +38,6 @@ OPTIONS = (
 def run(options: Namespace) -> int:
     """Print what is wrong with the quotations, each as it is judged. Returns 0 if all of them are verbatim, else 1."""
     from longsearch.app.evidence.verifying import Status, text_of, verify
-    from longsearch.app.folders.choosing import chosen_index
     from longsearch.app.paths import expanded
     from longsearch.app.search.python_door import query_vector
     from longsearch.app.search.scope import Scope
@@ -46,7 +45,7 @@ def run(options: Namespace) -> int:
 
     file = expanded(options.draft).resolve()
     text, suffix = text_of(file)
-    scope = Scope.at(chosen_index(options.folder, options.everywhere))
+    scope = Scope.chosen(options.folder, options.everywhere)
     if options.claims:
         return _show_claims(options, scope, text, suffix, file)
     draft = quotations_in(text, suffix)

@@ -38,11 +38,10 @@ def run(options: Namespace) -> int:
 
 def places_of(quote: str, folder: str, is_everywhere: bool, k: int) -> "tuple[list[Quotation], list[str]]":
     """Return the places that say the quotation in the folder that a command is about, and notes for the person."""
-    from longsearch.app.folders.choosing import chosen_index
     from longsearch.app.search.quoting import quotations
     from longsearch.app.search.scope import Scope
 
-    return quotations(Scope.at(chosen_index(folder, is_everywhere)), quote, k)
+    return quotations(Scope.chosen(folder, is_everywhere), quote, k)
 
 
 def _to_json(quote: str, found: "list[Quotation]", notes: list[str], took_ms: float) -> dict[str, Any]:

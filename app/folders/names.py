@@ -104,8 +104,7 @@ def describe(root: Path, text: str) -> str:
 
 def descriptions() -> dict[str, str]:
     """Return what the person says of each folder, by its path."""
-    kept: Any = load_object(names_path()).get("about")
-    return {root: text for root, text in kept.items() if isinstance(text, str)} if isinstance(kept, dict) else {}
+    return _load("about")
 
 
 def drop_name(root: Path) -> str:
@@ -137,9 +136,10 @@ def _lock() -> FileLock:
     return FileLock(names_path().with_suffix(".lock"), timeout=10, mode=0o600)
 
 
-def _load() -> dict[str, str]:
-    kept: Any = load_object(names_path()).get("names")
-    return {root: name for root, name in kept.items() if isinstance(name, str)} if isinstance(kept, dict) else {}
+def _load(what: str = "names") -> dict[str, str]:
+    """The names of the folders, or what is said `about` them, by their paths."""
+    kept: Any = load_object(names_path()).get(what)
+    return {root: text for root, text in kept.items() if isinstance(text, str)} if isinstance(kept, dict) else {}
 
 
 def _save(names: dict[str, str], also_about: Mapping[str, str] = MappingProxyType({})) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from longsearch.app.paths import in_shell, pointer_path, working_path
 from longsearch.engine.errors import LongsearchError, StoreError
-from longsearch.engine.index.lance.address import PREFIX, is_address, uri_of
+from longsearch.engine.index.lance.address import PREFIX, uri_of
 from longsearch.engine.json_files import load_object, replace_object
 
 
@@ -40,7 +40,7 @@ def point_home(root: Path) -> None:
 
 def full_address(text: str) -> str:
     """Return the address with an absolute path, so that it means the same in every folder."""
-    if not is_address(text):
+    if not text.startswith(PREFIX):
         raise LongsearchError(f"{text} is no address of a store", f"write {PREFIX}/a/folder, or {PREFIX}s3://bucket/…")
     return PREFIX + uri_of(text)
 

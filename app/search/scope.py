@@ -12,9 +12,11 @@ from pathlib import Path
 
 from longsearch.app.folders.listing import indexed_folders
 from longsearch.app.folders.names import names_of
-from longsearch.app.paths import index_path
+from longsearch.app.folders.store_refs import read_store
+from longsearch.app.paths import expanded, find_index, in_shell, index_path, index_paths
 from longsearch.engine.errors import LongsearchError, StoreError
 from longsearch.engine.index.index import Index
+from longsearch.engine.index.lance.address import PREFIX
 from longsearch.engine.index.opening import open_index
 from longsearch.engine.query_language.file_filter import FolderFilter
 from longsearch.engine.types.results import Folder, SearchResults
@@ -36,9 +38,28 @@ class Scope:
         return cls([Folder(names_of([root])[root], os.fspath(root))], under, is_one=True)
 
     @classmethod
-    def at(cls, place: tuple[Path, str] | None) -> "Scope":
-        """One folder, or the folder inside it; None for all that are indexed. As `folders.choosing` returns them."""
-        return cls(indexed_folders()) if place is None else cls.of(*place)
+    def chosen(cls, folder: str, everywhere: bool) -> "Scope":
+        """What a command is about: the folder that a person names, one inside it, a store, or all folders.
+
+        Without a folder it is the one that the person is in, or all folders outside any. Raises LongsearchError if
+        nothing is indexed there.
+        """
+        if everywhere and folder:
+            hint = "leave out one of the two"
+            raise LongsearchError("--everywhere is for all folders, and a folder is named too", hint)
+        if folder.startswith(PREFIX):
+            return cls.of(read_store(folder))
+        if not everywhere:
+            try:
+                return cls.of(*find_index(folder or "."))
+            except LongsearchError as error:
+                if folder:
+                    raise _with_offer(folder, error) from error
+                if not index_paths():
+                    raise
+        elif not index_paths():
+            raise LongsearchError("no folder is indexed yet", "index one: longsearch index FOLDER")
+        return cls(indexed_folders())
 
     def admitted(self, named: FolderFilter | None) -> "Scope":
         """The folders that a query names; all if it names none (None). Raises QueryError for an unknown name."""
@@ -46,6 +67,17 @@ class Scope:
             return self
         chosen = named.chosen([folder.name for folder in self.folders])
         return replace(self, folders=[folder for folder in self.folders if folder.name in chosen])
+
+
+def _with_offer(folder: str, error: LongsearchError) -> LongsearchError:
+    """The error or, if the files of a folder that is away are there now, one that says how to take its index over."""
+    from longsearch.app.folders.moving import moved_from
+
+    wanted = expanded(folder).resolve()
+    for known, place in moved_from(wanted, *wanted.parents):
+        hint = f"to take its index over: longsearch folders move {in_shell(known.root)} {in_shell(place)}"
+        return LongsearchError(f"{place} has the files of {known.name}, which is away", hint)
+    return error
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,12 +135,7 @@ def open_for_reading(path: Path) -> Iterator[apsw.Connection]:
     except BaseException:
         db.close()
         raise
-    _put_by(file, db)
-
-
-def _put_by(file: _FileState, db: apsw.Connection) -> None:
-    """Keep a connection outside any transaction; close those whose files have changed, and the oldest."""
-    others = list(_idle)
+    others = list(_idle)  # close those whose files have changed, and the oldest
     for other in {*others[: 1 - _MOST_IDLE], *(one for one in others if one != _FileState.of(one.path))}:
         if left := _idle.pop(other, None):
             left.close()

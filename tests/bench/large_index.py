@@ -37,7 +37,7 @@ from longsearch.engine.answers.token_table import TokenTable
 from longsearch.engine.store import documents, files, manifest, metadata, texts, vectors
 from longsearch.engine.store.manifest import Kind, Listed
 from longsearch.engine.store.records import FileStamp
-from longsearch.engine.store.segments import postings, vector_maker, word_maker
+from longsearch.engine.store.segments import postings, sign_scan, vector_maker, word_maker
 from longsearch.engine.store.segments.files import Arrays, Segments
 from longsearch.engine.store.segments.term_counts import counts_at, places_at, ranges
 from longsearch.engine.store.store import Store
@@ -312,7 +312,7 @@ def write_vectors(store: Store, kind: Kind, ids: Ids, owners: Ids | None, dim: i
         at = 0
         for part in codes():
             own = slice(at, at + len(part))
-            signs[:, own], scales[own], at = vector_maker.signs(part), storage_chunks.scales_of(part), own.stop
+            signs[:, own], scales[own], at = sign_scan.signs(part), storage_chunks.scales_of(part), own.stop
         made = {"ids": [ids], "signs": list(signs), "codes": codes(), "scales": [scales]}
         return vector_maker._write(store.path, kind, dim, len(ids), owners, made)
 

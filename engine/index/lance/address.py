@@ -9,12 +9,8 @@ from typing import Any
 from longsearch.engine.errors import LongsearchError, NoIndexError, StoreError, install_hint
 
 PREFIX = "lance:"
+"""What a text begins with that names a store of LanceDB rather than a folder."""
 _ASIDE = (LongsearchError, KeyboardInterrupt)
-
-
-def is_address(text: str) -> bool:
-    """Whether a text names a store of LanceDB rather than a folder."""
-    return text.startswith(PREFIX)
 
 
 def uri_of(address: str) -> str:
@@ -23,7 +19,7 @@ def uri_of(address: str) -> str:
     Raises LongsearchError for an address without a URI.
     """
     uri = address.removeprefix(PREFIX)
-    if not is_address(address) or not uri:
+    if not address.startswith(PREFIX) or not uri:
         raise LongsearchError(f"{address or 'an empty text'} names no store", "write lance:/a/folder, or lance:s3://…")
     return uri if "://" in uri else str(Path(os.path.expanduser(uri)).absolute())  # noqa: PTH111
 

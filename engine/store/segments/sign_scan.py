@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longsearch.engine.arrays import Vectors
-from longsearch.engine.store.segments.vector_maker import packed, signs
+from longsearch.engine.store.vec0.storage_chunks import Codes
 
 NONE = np.uint16(0xFFFF)
 """The distance of a vector that is not wanted."""
@@ -26,6 +26,18 @@ _N_THREADS = 2
 
 Words = NDArray[np.uint64]
 Distances = NDArray[np.uint16]
+
+
+def signs(vectors: Vectors | Codes) -> Words:
+    """(words, n): the signs of vectors or codes (n, dim), 64 to a word; the last word is filled up with zeros."""
+    return packed(vectors >= 0)
+
+
+def packed(flags: NDArray[np.bool_]) -> Words:
+    """(words, n): flags (n, dim), 64 to a word, as `signs` has them."""
+    bits = np.packbits(flags, axis=1, bitorder="little")
+    padded = np.pad(bits, ((0, 0), (0, -bits.shape[1] % 8)))
+    return np.ascontiguousarray(padded.view("<u8").T)
 
 
 def by_signs(planes: Words, query: Vectors) -> Distances:

@@ -18,11 +18,11 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from longsearch.engine.arrays import Vectors
 from longsearch.engine.store import documents
 from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.segments.files import Arrays, Shapes, writing
 from longsearch.engine.store.segments.postings import document_starts, documents_of
+from longsearch.engine.store.segments.sign_scan import signs
 from longsearch.engine.store.vec0 import storage_chunks
 
 TABLES = {Kind.VECTORS: storage_chunks.PASSAGES, Kind.DOCUMENTS: storage_chunks.DOCUMENTS}
@@ -87,18 +87,6 @@ class VectorMaker:
         planes = range(len(segments[0]["signs"]))
         made["signs"] = (block for p in planes for block in rows_of([one["signs"][p] for one in segments]))
         return _write(index, self.kind, segments[0]["codes"].shape[1], len(order), owners, made)
-
-
-def signs(vectors: Vectors | storage_chunks.Codes) -> NDArray[np.uint64]:
-    """(words, n): the signs of vectors or codes (n, dim), 64 to a word; the last word is filled up with zeros."""
-    return packed(vectors >= 0)
-
-
-def packed(flags: NDArray[np.bool_]) -> NDArray[np.uint64]:
-    """(words, n): flags (n, dim), 64 to a word, as `signs` has them."""
-    bits = np.packbits(flags, axis=1, bitorder="little")
-    padded = np.pad(bits, ((0, 0), (0, -bits.shape[1] % 8)))
-    return np.ascontiguousarray(padded.view("<u8").T)
 
 
 def _write(index: Path, kind: Kind, dim: int, n: int, owners: NDArray[np.int64] | None, made: dict[str, Any]) -> str:

@@ -56,8 +56,13 @@ class VectorSearch:
         """The `k` nearest vectors as (id, cosine), highest first."""
         n_all = sum(len(one["ids"]) for one in self.segments)
         n = max(_LEAST_BY_WEIGHT, 4 * k + _BEYOND, n_all // _SHARE_BY_WEIGHT)
-        each = list(zip(self.segments, self.dead, strict=True))
-        distances = [_wanted_distances(segment, dead, query, allowed) for segment, dead in each]
+        distances = []  # of each vector: how many signs differ from the query's; NONE where it is not wanted
+        for segment, dead in zip(self.segments, self.dead, strict=True):
+            distances.append(sign_scan.by_signs(segment["signs"], query))
+            if allowed is not None:
+                wanted = allowed.mask(segment["ids"], segment["document_ids"], segment["first_of"])
+                distances[-1][~wanted] = sign_scan.NONE
+            distances[-1][places_among(segment["ids"], dead)[0]] = sign_scan.NONE
         limit = sign_scan.limit(distances, _BY_SIGNS * n)
         near = [np.flatnonzero(own <= limit) for own in distances]
         if sum(map(len, near)) > n:
@@ -100,17 +105,6 @@ def read(db: apsw.Connection, kind: Kind, ids: NDArray[np.int64], query: Vectors
     places = storage_chunks.places_of(db, TABLES[kind], ids.tolist())
     vectors = storage_chunks.read_rows(db, TABLES[kind], len(query), places[:, 1], places[:, 2])
     return places[:, 0], vectors @ query
-
-
-def _wanted_distances(
-    segment: Arrays, dead: NDArray[np.int64], query: Vectors, allowed: CandidateFilter | None
-) -> NDArray[np.uint16]:
-    """(n,): how many signs differ from the query's; `sign_scan.NONE` where the vector is not wanted."""
-    distances = sign_scan.by_signs(segment["signs"], query)
-    if allowed is not None:
-        distances[~allowed.mask(segment["ids"], segment["document_ids"], segment["first_of"])] = sign_scan.NONE
-    distances[places_among(segment["ids"], dead)[0]] = sign_scan.NONE
-    return distances
 
 
 def _cosines(segment: Arrays, places: NDArray[np.intp], query: Vectors) -> Vectors:

@@ -19,7 +19,7 @@ from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.segments import files, sign_scan, upkeep, vector_search
 from longsearch.engine.store.segments.candidate_filter import CandidateFilter
 from longsearch.engine.store.segments.files import DamagedSegmentError, Segments
-from longsearch.engine.store.segments.vector_maker import signs
+from longsearch.engine.store.segments.sign_scan import signs
 from longsearch.engine.store.segments.vector_search import VectorSearch
 from longsearch.engine.store.store import Store
 from longsearch.engine.store.vec0.storage_chunks import codes_of, scales_of
