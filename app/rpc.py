@@ -20,7 +20,7 @@ Handler = Callable[[str, dict[str, Any]], Any]
 _MAX_MESSAGE_BYTES = 1 << 20
 _POLL_S = 0.1
 IDLE_S = 10.0
-"""Seconds that a caller has to say what it wants. Each open connection holds a thread."""
+"""Seconds that a caller has to say what it wants, and to take a part of the answer. Each connection holds a thread."""
 
 
 class DaemonUnreachableError(LongsearchError):
@@ -44,8 +44,8 @@ def call(
     try:
         with local_sockets.connect(there, timeout_s) as connection:
             connection.send_bytes(json.dumps({"method": method, "params": params}).encode())
-            while not connection.poll(_POLL_S):
-                if cancelled() or time.monotonic() > deadline:
+            while not connection.poll(max(0.0, min(_POLL_S, deadline - time.monotonic()))):
+                if cancelled() or time.monotonic() >= deadline:
                     raise DaemonUnreachableError(late)
             answer = json.loads(connection.recv_bytes())
     except BlockingIOError as error:
@@ -76,6 +76,7 @@ def serve(path: Path, handle: Handler, stopping: threading.Event) -> None:
 def _answer(connection: "Connection", handle: Handler) -> None:
     with connection:
         try:
+            local_sockets.limit(connection.fileno(), IDLE_S)
             if not connection.poll(IDLE_S):
                 return
             request = json.loads(connection.recv_bytes(_MAX_MESSAGE_BYTES))

@@ -19,7 +19,7 @@ from filelock import Timeout
 
 from longsearch.app import rpc
 from longsearch.app.daemon import idle_work
-from longsearch.app.daemon.daemon_control import daemon_lock
+from longsearch.app.daemon.daemon_control import daemon_lock, note_process
 from longsearch.app.daemon.thread_limit import ThreadLimit
 from longsearch.app.daemon.watched_folder import WatchedFolder
 from longsearch.app.folders.indexes import IndexLockedError, roots_to_keep
@@ -94,6 +94,7 @@ class Daemon:
                 for root in roots_to_keep() if self._stay else ():
                     self._watch(root)
                 if self._end is not None:
+                    note_process()
                     limit = partial(end_if_stuck, self._stopping, self._ended, self._end)
                     threading.Thread(target=limit, daemon=True).start()
                 indexer = threading.Thread(target=self._index_until_stopped, args=(path,))

@@ -1,10 +1,12 @@
 """Starts, finds and stops the daemon from another process."""
 
+import json
 import os
 import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +17,16 @@ from longsearch.app.models.encoders import chosen_model
 from longsearch.app.paths import data_folder, expanded, in_shell, socket_path, url_of
 from longsearch.app.settings.schema import variable_of
 from longsearch.engine.errors import LongsearchError
+from longsearch.engine.json_files import replace_object
 from longsearch.engine.models.identity import identify
 from longsearch.engine.platforms.processes import outliving
 from longsearch.engine.store.schema import MIGRATIONS
 
 START_TIMEOUT_S = 15.0
+PATIENCE_TO_STOP_S = 9.0
+"""A daemon that is told to stop and has not ended after this time is killed."""
 _CALL_TIMEOUT_S = 5.0
+_LOOK_AGAIN_S = 0.2
 
 
 def log_path() -> Path:
@@ -85,7 +91,9 @@ def ensure_daemon(stay: bool = False) -> dict[str, Any]:
         deadline = time.monotonic() + START_TIMEOUT_S
         while (status := daemon_status()) is None:
             if process.poll() not in (None, 0) or time.monotonic() > deadline:
-                raise LongsearchError("the daemon did not start", f"see {log_path()}")
+                raise LongsearchError(
+                    "the daemon did not start", f"see {log_path()}; end one that hangs: longsearch daemon stop"
+                )
             time.sleep(0.05)
     check_model(status)
     return status
@@ -113,17 +121,46 @@ def retry(root: Path) -> None:
     rpc.call(socket_path(), "retry", _CALL_TIMEOUT_S, root=str(root))
 
 
+def note_process() -> None:
+    """Write down which process the daemon is, for `stop_daemon`."""
+    import psutil  # takes 30 ms
+
+    replace_object(_process_file(), {"pid": os.getpid(), "began_at": psutil.Process().create_time()})
+
+
 def stop_daemon() -> bool:
-    """Stop the daemon and wait until it has ended, which takes 10 s at most. Returns False if none runs."""
-    try:
-        rpc.call(socket_path(), "stop", _CALL_TIMEOUT_S)
-    except rpc.DaemonUnreachableError:
-        return False
+    """Stop the daemon and wait until it has ended: 10 s at most, whatever it does. Returns False if none runs.
+
+    One that hangs, or is stopped itself, is ended. Raises LongsearchError if it cannot be.
+    """
+    was_told, deadline = False, time.monotonic() + PATIENCE_TO_STOP_S
+    while (left_s := deadline - time.monotonic()) > 0:
+        with suppress(rpc.DaemonUnreachableError):
+            was_told = was_told or bool(rpc.call(socket_path(), "stop", min(left_s, _CALL_TIMEOUT_S)))
+        with suppress(Timeout), daemon_lock(max(0.0, deadline - time.monotonic()) if was_told else _LOOK_AGAIN_S):
+            return was_told
+    _end_noted_process()
     try:
         with daemon_lock(START_TIMEOUT_S):
             return True
     except Timeout as error:
         raise LongsearchError("the daemon has not ended", f"end its process; see {log_path()}") from error
+
+
+def _process_file() -> Path:
+    return socket_path().with_suffix(".process")
+
+
+def _end_noted_process() -> None:
+    """Kill the daemon's process with its children, unless another has its number by now."""
+    import psutil
+
+    with suppress(psutil.Error, OSError, ValueError, KeyError, TypeError):
+        noted = json.loads(_process_file().read_bytes())
+        process = psutil.Process(noted["pid"])
+        if process.create_time() == noted["began_at"]:
+            for one in (*process.children(recursive=True), process):
+                one.kill()
 
 
 def _environment() -> dict[str, str]:

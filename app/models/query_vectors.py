@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 ENCODE_TIMEOUT_S = 60.0  # the daemon may need to load torch and the model first
 PATIENCE_S = 2.0
-"""Seconds after which a search makes its vector itself, where it can: the daemon reads documents at low priority."""
+"""Seconds after which a search makes its vectors itself, where it can: the daemon reads documents at low priority."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +85,11 @@ def from_anywhere(
     open_model: "Callable[..., QueryEncoder | AnyEncoder]" = open_query_encoder,
     steps: int | None = None,
     model: str | None = None,
+    timeout_s: float = PATIENCE_S,
 ) -> QueryVector:
-    """Ask the daemon; if none answers soon, make the vector here."""
+    """Ask the daemon; if none answers in time, make the vector here."""
     try:
-        return from_daemon(text, instruction, steps=steps, model=model, timeout_s=PATIENCE_S)
+        return from_daemon(text, instruction, steps=steps, model=model, timeout_s=timeout_s)
     except rpc.DaemonUnreachableError:
         return from_here(text, instruction, open_model, steps, model)
 
@@ -99,13 +100,14 @@ def without_torch(
     cancelled: Callable[[], bool] = lambda: False,
     steps: int | None = None,
     model: str | None = None,
+    timeout_s: float = PATIENCE_S,
 ) -> QueryVector:
-    """Ask the daemon; if none answers soon, make the vector here if that needs no torch, else wait for the daemon.
+    """Ask the daemon; if none answers in time, make the vector here if that needs no torch, else wait for the daemon.
 
     For the app, which opens at once and stays small. Raises DaemonUnreachableError as `from_daemon` does.
     """
     try:
-        return from_daemon(text, instruction, cancelled, steps, model, PATIENCE_S)
+        return from_daemon(text, instruction, cancelled, steps, model, timeout_s)
     except rpc.DaemonUnreachableError:
         if cancelled():
             raise

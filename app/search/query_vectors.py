@@ -1,12 +1,14 @@
 """The vector of a query for each of several indexes, by the model that made the vectors of each."""
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from longsearch.app.models.folder_models import own_model
-from longsearch.app.models.query_vectors import QueryVector
+from longsearch.app.models.query_vectors import PATIENCE_S, QueryVector
 from longsearch.app.search.scope import OpenFolders
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.errors import LongsearchError, in_words
@@ -39,13 +41,17 @@ def vectors_of(
     of_each: list[Vectors | None] = []
     problems: dict[str, LongsearchError] = {}
     made: dict[str | None, QueryVector | LongsearchError] = {}
+    began = time.monotonic()
     for folder, index in found.parts:
         try:
             check_read(index)
             model = own_model(Path(folder.root))
             if model not in made:
+                given: dict[str, Any] = {} if model is None else {"model": model}
+                if made:  # all models of a search share the patience with the daemon
+                    given["timeout_s"] = max(0.0, PATIENCE_S - (time.monotonic() - began))
                 try:  # a model that makes none is asked once for all its folders, too
-                    made[model] = source(text, instruction or None, **({} if model is None else {"model": model}))
+                    made[model] = source(text, instruction or None, **given)
                 except LongsearchError as error:
                     made[model] = error
             of_each.append(comparable(made[model], index).vector)

@@ -47,20 +47,32 @@ def door(path: Path, platform: str = sys.platform) -> Door:
 def connect(there: Door, timeout_s: float) -> "Connection":
     """Connect to the server. Raises OSError, EOFError or `multiprocessing.AuthenticationError` if there is none.
 
-    A server that is stopped accepts nobody: on Unix, neither to connect nor to send takes longer than `timeout_s`.
+    A server that is stopped accepts nobody: on Unix, neither to connect nor to send, nor to receive what has begun to
+    come, takes longer than `timeout_s`.
     """
     from multiprocessing.connection import Client, Connection
 
     if there.has_key:
         return Client(there.address, family=there.family, authkey=there.key)
     import socket  # after multiprocessing, which has imported it
-    import struct
 
     with socket.socket(socket.AF_UNIX) as unix:
-        seconds = struct.pack("@ll", int(timeout_s), int(timeout_s % 1 * 1e6))
-        unix.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, seconds)
+        limit(unix.fileno(), timeout_s)
         unix.connect(there.address)
         return Connection(unix.detach())
+
+
+def limit(descriptor: int, timeout_s: float) -> None:
+    """Let no sending and no receiving on a Unix socket take longer: it then raises BlockingIOError. Not on Windows."""
+    if os.name == "nt":
+        return
+    import socket
+    import struct
+
+    with socket.socket(fileno=os.dup(descriptor)) as unix:
+        seconds = struct.pack("@ll", *divmod(max(1, int(timeout_s * 1e6)), 1_000_000))  # 0 would be no limit
+        unix.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, seconds)
+        unix.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, seconds)
 
 
 @contextmanager

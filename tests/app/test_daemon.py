@@ -4,9 +4,12 @@ import json
 import os
 import shutil
 import threading
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import psutil
 import pytest
 from filelock import FileLock
 
@@ -272,6 +275,7 @@ def test_a_daemon_from_before_an_update_gives_way_to_one_that_knows_the_new_sche
 def test_stopping_a_daemon_that_is_still_reading_says_that_it_ends_later(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(daemon_control, "PATIENCE_TO_STOP_S", 0.01)
     monkeypatch.setattr(daemon_control, "START_TIMEOUT_S", 0.0)
     monkeypatch.setattr(rpc, "call", lambda *_: {"stopping": True})
     with (
@@ -279,6 +283,55 @@ def test_stopping_a_daemon_that_is_still_reading_says_that_it_ends_later(
         pytest.raises(LongsearchError, match="has not ended"),
     ):
         stop_daemon()
+
+
+class Killed:
+    """Stands for the process that a daemon noted; a daemon that hangs, until it is killed."""
+
+    def __init__(self, lock: FileLock, began_at: float) -> None:
+        self._lock, self._began_at = lock, began_at
+        self.killed: list[str] = []
+
+    def create_time(self) -> float:
+        return self._began_at
+
+    def children(self, recursive: bool) -> list[Any]:
+        return [SimpleNamespace(kill=partial(self.killed.append, "its child"))] if recursive else []
+
+    def kill(self) -> None:
+        self.killed.append("itself")
+        self._lock.release()
+
+
+@pytest.mark.parametrize("is_told", [True, False], ids=["that was told to stop", "that does not answer"])
+def test_a_daemon_that_hangs_is_ended(home: Path, monkeypatch: pytest.MonkeyPatch, is_told: bool) -> None:
+    def call(*_: object) -> dict[str, bool]:
+        if is_told:
+            return {"stopping": True}
+        raise rpc.DaemonUnreachableError("the daemon did not answer")
+
+    monkeypatch.setattr(daemon_control, "PATIENCE_TO_STOP_S", 0.01)
+    monkeypatch.setattr(rpc, "call", call)
+    daemon_control.note_process()
+    with FileLock(socket_path().with_suffix(".lock"), timeout=0, mode=0o600) as lock:
+        hanging = Killed(lock, psutil.Process().create_time())
+        monkeypatch.setattr(psutil, "Process", lambda pid: hanging if pid == os.getpid() else None)
+        assert stop_daemon()
+    assert hanging.killed == ["its child", "itself"]
+
+
+def test_a_process_that_has_the_number_of_an_earlier_daemon_is_left_alone(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(daemon_control, "PATIENCE_TO_STOP_S", 0.01)
+    monkeypatch.setattr(daemon_control, "START_TIMEOUT_S", 0.0)
+    daemon_control.note_process()
+    with FileLock(socket_path().with_suffix(".lock"), timeout=0, mode=0o600) as lock:
+        another = Killed(lock, psutil.Process().create_time() + 1.0)
+        monkeypatch.setattr(psutil, "Process", lambda _: another)
+        with pytest.raises(LongsearchError, match="has not ended"):
+            stop_daemon()
+    assert another.killed == []
 
 
 def test_a_daemon_that_does_not_end_its_step_is_ended(caplog: pytest.LogCaptureFixture) -> None:

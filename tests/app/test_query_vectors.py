@@ -12,6 +12,7 @@ from longsearch.app import rpc
 from longsearch.app.models import query_vectors
 from longsearch.app.models.query_vectors import ENCODE_TIMEOUT_S, PATIENCE_S, QueryVector, from_anywhere, without_torch
 from longsearch.app.paths import socket_path
+from longsearch.app.search import query_vectors as of_each_index
 from longsearch.app.search.scope import Scope
 from longsearch.app.search.searching import Question, search
 from longsearch.engine.errors import ModelError
@@ -115,4 +116,18 @@ def test_without_a_model_of_its_own_such_a_search_answers_by_words_and_says_so(h
     scope = Scope.of(make_folder(home / "new", {"a.md": "apples"}, [toward(1)]))
     found = search(scope, Question("apples", SearchMode.HYBRID), source)
     assert (len(found.hits), found.mode, found.note) == (1, SearchMode.WORDS, "words only: no model is here")
+    assert PATIENCE_S <= waiting.now <= PATIENCE_S + 2 * rpc._POLL_S
+
+
+def test_a_search_over_folders_with_models_of_their_own_waits_once_for_all_of_them(
+    home: Path, waiting: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in "abc":
+        make_folder(home / name, {"a.md": f"apples of {name}"}, [toward(1)])
+    monkeypatch.setattr(of_each_index, "own_model", lambda root: f"model of {root.name}")
+    monkeypatch.setattr(of_each_index, "time", SimpleNamespace(monotonic=waiting))
+    asked: list[object] = []
+    source = partial(from_anywhere, open_model=lambda name: asked.append(name) or own_model())
+    found = search(Scope.at(None), Question("apples", SearchMode.HYBRID), source)
+    assert (len(found.hits), found.mode, len(asked)) == (3, SearchMode.HYBRID, 3)
     assert PATIENCE_S <= waiting.now <= PATIENCE_S + 2 * rpc._POLL_S

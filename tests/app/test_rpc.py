@@ -1,4 +1,7 @@
+import json
+import os
 import stat
+import struct
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
@@ -70,6 +73,31 @@ def test_a_connection_over_which_nothing_comes_ends(socket: Path, monkeypatch: p
     monkeypatch.setattr(rpc, "IDLE_S", 0.01)
     with Client(str(socket), family="AF_UNIX") as silent, pytest.raises(EOFError):
         silent.recv_bytes()
+
+
+def test_a_caller_that_stops_within_its_request_is_let_go(socket: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rpc, "IDLE_S", 0.01)
+    with Client(str(socket), family="AF_UNIX") as slow:
+        os.write(slow.fileno(), struct.pack("!i", 100) + b'{"method"')
+        with pytest.raises(EOFError):
+            slow.recv_bytes()
+
+
+def test_a_server_that_stops_within_its_answer_keeps_nobody_waiting(tmp_path: Path) -> None:
+    here, asked = local_sockets.door(tmp_path / "socket"), list[Any]()
+    with local_sockets.listening(here) as listener, ExitStack() as kept_open:
+
+        def begin_to_answer() -> None:
+            connection = kept_open.enter_context(listener.accept())
+            asked.append(json.loads(connection.recv_bytes()))
+            os.write(connection.fileno(), struct.pack("!i", 100) + b'{"result"')
+
+        server = threading.Thread(target=begin_to_answer)
+        server.start()
+        with pytest.raises(DaemonUnreachableError, match=r"within 0\.5 s"):
+            call(here.file, "echo", 0.5)
+        server.join()
+    assert asked == [{"method": "echo", "params": {}}]
 
 
 def test_a_server_that_accepts_nobody_keeps_nobody_waiting(tmp_path: Path) -> None:
