@@ -16,7 +16,7 @@ import mmap
 import os
 import secrets
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -133,6 +133,8 @@ class Segments:
     db: apsw.Connection
     _manifests: dict[Kind, Manifest] = field(default_factory=dict)
     _opened: dict[Kind, list[tuple[Arrays, NDArray[np.int64]]] | None] = field(default_factory=dict)
+    phrases: dict[tuple[Path, Hashable], tuple[NDArray[Any], NDArray[Any]]] = field(default_factory=dict)
+    """Who holds a phrase in a segment, and how often: it is asked which passages must hold it, and how they rank."""
 
     def manifest(self, kind: Kind) -> Manifest:
         """What the index says about the segments of this kind."""

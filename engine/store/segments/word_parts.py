@@ -106,29 +106,29 @@ def parts_of(segments: Segments, terms: Sequence[Sequence[Form]]) -> list[Part] 
     db, listed, opened = segments.db, segments.manifest(Kind.WORDS), segments.opened(Kind.WORDS)
     if opened is None:
         return None
-    parts = [_of_segment(db, arrays, dead, terms) for arrays, dead in opened]
+    parts = [_of_segment(segments, arrays, dead, terms) for arrays, dead in opened]
     if len(listed.fresh):
         parts.append(_of_fresh(db, listed.fresh, terms))
     return parts
 
 
-def _of_segment(db: apsw.Connection, segment: Arrays, dead: NDArray[np.int64], terms: Sequence[Sequence[Form]]) -> Part:
+def _of_segment(segments: Segments, segment: Arrays, dead: NDArray[np.int64], terms: Sequence[Sequence[Form]]) -> Part:
     ids = segment["ids"]
     dead_places, _ = places_among(ids, dead)
     document_ids, first_of = segment["document_ids"], segment["first_of"]
     forms = dict.fromkeys(form for own in terms for form in own)  # a form may stand in several terms
-    held = held_in(db, segment, forms, dead_places)
+    held = held_in(segments, segment, forms, dead_places)
     of_terms = tuple(united([held[form] for form in own], len(ids), first_of) for own in terms)
     return Part(ids, document_ids, first_of, segment["lengths"], of_terms)
 
 
-def held_in(db: apsw.Connection, segment: Arrays, forms: Iterable[Form], dead_places: Ints) -> dict[Form, Held]:
+def held_in(segments: Segments, segment: Arrays, forms: Iterable[Form], dead_places: Ints) -> dict[Form, Held]:
     """Who holds each of these forms in a segment. The postings of rare words are read at once."""
     found: dict[Form, Held] = {}
     numbers: dict[Form, int] = {}
     for form in forms:
         if len(form.tokens) > 1:
-            found[form] = _of_phrase(db, segment, form, dead_places)
+            found[form] = _of_phrase(segments, segment, form, dead_places)
         elif form.is_prefix:
             found[form] = _of_prefix(segment, form.tokens, dead_places)
         elif (number := number_of(segment, form.tokens)) is not None:
@@ -149,14 +149,15 @@ def held_in(db: apsw.Connection, segment: Arrays, forms: Iterable[Form], dead_pl
     return found
 
 
-def _of_phrase(db: apsw.Connection, segment: Arrays, form: Form, dead_places: Ints) -> Postings:
+def _of_phrase(segments: Segments, segment: Arrays, form: Form, dead_places: Ints) -> Postings:
     """Who holds a phrase. An older longsearch wrote segments without positions: FTS5 knows them."""
-    if "positions" in segment.raw:
-        places, counts = phrase(segment, form.words(segment))
-    else:
-        ids, counts, _ = keywords.frequencies(db, form.expression, segment["ids"])
-        places, _ = places_among(segment["ids"], ids)
-    return _living(places, counts, dead_places, segment["first_of"])
+    key = segment.path, form
+    if key not in segments.phrases and "positions" in segment.raw:
+        segments.phrases[key] = phrase(segment, form.words(segment))
+    elif key not in segments.phrases:
+        ids, counts, _ = keywords.frequencies(segments.db, form.expression, segment["ids"])
+        segments.phrases[key] = places_among(segment["ids"], ids)[0], counts
+    return _living(*segments.phrases[key], dead_places, segment["first_of"])
 
 
 def _living(places: Ints, counts: Ints, dead_places: Ints, first_of: Ints, n_documents: int | None = None) -> Postings:
@@ -201,7 +202,7 @@ def matching(segments: Segments, expression: str) -> NDArray[np.int64] | None:
     fresh = segments.manifest(Kind.WORDS).fresh
     found = [keywords.matching(segments.db, expression, fresh)] if len(fresh) else []
     for arrays, dead in opened:
-        flags = evaluated(tokens.copy(), _Flags(segments.db, arrays, forms))
+        flags = evaluated(tokens.copy(), _Flags(segments, arrays, forms))
         flags[places_among(arrays["ids"], dead)[0]] = False
         found.append(arrays["ids"][flags])
     return np.sort(np.concatenate(found))
@@ -211,7 +212,7 @@ def matching(segments: Segments, expression: str) -> NDArray[np.int64] | None:
 class _Flags:
     """`Sets` of the passages of a segment, as a flag for each. Dead ones are left out at the end."""
 
-    db: apsw.Connection
+    segments: Segments
     segment: Arrays
     forms: dict[str, Form]
     """By how they are written."""
@@ -222,7 +223,7 @@ class _Flags:
         """See `Sets`."""
         flags = np.zeros(len(self.segment["ids"]), np.bool_)
         own = self.forms[form]
-        flags[held_in(self.db, self.segment, [own], np.empty(0, np.intp))[own].held_at()] = True
+        flags[held_in(self.segments, self.segment, [own], np.empty(0, np.intp))[own].held_at()] = True
         return flags
 
     def near(self, forms: Sequence[str], within: int) -> NDArray[np.bool_]:

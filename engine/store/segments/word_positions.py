@@ -43,10 +43,11 @@ class _Occurrences:
 
     def of(self, wanted: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """(which of the passages at `wanted` (ascending), the position in it) of each occurrence in these."""
-        first = np.searchsorted(self.places, wanted)
-        stop = np.searchsorted(self.places, wanted, "right") if self._has_many else first + 1
-        own = ranges(first, stop - first)
-        which = np.repeat(np.repeat(np.arange(len(wanted)), stop - first), self._counts[own])
+        own, which = np.searchsorted(self.places, wanted), np.arange(len(wanted))
+        if self._has_many:
+            n = np.searchsorted(self.places, wanted, "right") - own
+            own, which = ranges(own, n), np.repeat(which, n)
+        which = np.repeat(which, self._counts[own])
         return which, positions_at(self._segment, ranges(self._starts[own], self._counts[own]))
 
 
@@ -85,12 +86,13 @@ def near(segment: Arrays, phrases: Sequence[Sequence[Word]], within: int) -> NDA
             apart.append((which, position))
         width = gap + max(int(position.max(initial=0)) for _, position in apart) + 1
         keys = [np.sort(which * width + position) for which, position in apart]
-        last = np.concatenate(keys)
-        for begins, words in zip(keys, phrases, strict=True):
-            before = np.append(-1 - width, begins)[np.searchsorted(begins, last, "right")]
-            last = last[before >= last - len(words) - within]
         held = np.zeros(len(wanted), np.bool_)
-        held[last // width] = True
+        for number, last in enumerate(keys):
+            for other, begins in enumerate(keys):
+                if other != number:
+                    before = np.append(-1 - width, begins)[np.searchsorted(begins, last, "right")]
+                    last = last[before >= last - len(phrases[other]) - within]
+            held[last // width] = True
         places.append(wanted[held])
     return np.concatenate(places)
 

@@ -603,10 +603,10 @@ def test_where_words_stand_is_known_as_fts5_knows_it(
                 assert found.tolist() == keywords.matching(db, expression).tolist(), expression
             for arrays, _ in segments.opened(Kind.WORDS) or ():
                 for (form,) in word_parts.forms_cut(db, [[form] for form in _FORMS]):
-                    held = word_parts.held_in(db, arrays, [form], np.empty(0, np.intp))[form]
+                    held = word_parts.held_in(segments, arrays, [form], np.empty(0, np.intp))[form]
                     raw = {name: array for name, array in arrays.items() if name != "positions"}
                     old = files.Arrays(arrays.path, raw, {}, {})
-                    slow = word_parts.held_in(db, old, [form], np.empty(0, np.intp))[form]
+                    slow = word_parts.held_in(Segments(db), old, [form], np.empty(0, np.intp))[form]
                     if len(form.tokens) > 1:
                         living = np.isin(arrays["ids"][held.held_at()], keywords.matching(db, form.expression))
                         places = held.held_at()[living]
