@@ -1,19 +1,24 @@
-"""Writes the tables of generated tasks in the pages, from results that are kept as data (docs/results/long.json).
+"""Writes the tables of results in the pages, from results that are kept as data (docs/results).
 
     python -m tests.results_tables FILE…    take results of `longsearch eval --json` into the data
     python -m tests.results_tables          rewrite the tables of all pages
 
-A test fails while a page is stale. A table stands between two comments: `<!-- acc@1 of needle-own: 256 1024 -->` or
-`<!-- acc@1 by depth of needle-own-1024 -->`, and `<!-- end -->`. A figure is missing where nothing was measured.
+A test fails while a page is stale. A table stands between two comments, of which the last is `<!-- end -->`. The first
+is `<!-- acc@1 of needle-own: 256 1024 -->` or `<!-- acc@1 by depth of needle-own-1024 -->` for the generated tasks of
+long.json; a figure is missing where nothing was measured. It is `<!-- table NAME -->` for a table of tables.json, and
+`<!-- table NAME and its origin -->` where weights, data, seeds and interval stand below it. Of most of these tables
+no raw output was kept: they were taken down from the pages.
 """
 
 import json
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 REPOSITORY = Path(__file__).parents[1]
 DATA = REPOSITORY / "docs" / "results" / "long.json"
+TABLES = DATA.with_name("tables.json")
 PAGES = ("README.md", "assets/model/README.md", "docs/evaluation.md", "docs/papers.md")
 ROWS = {
     "meaning": "meaning",
@@ -24,6 +29,8 @@ ROWS = {
     "bm25": "BM25 over passages of 120 words",
 }
 _FIFTHS = ("first fifth", "second", "third", "fourth", "last")
+ORIGIN = ("weights", "data", "seeds", "interval")
+_KEPT = re.compile(r"<!-- (table ([\w-]+)( and its origin)?) -->\n.*?<!-- end -->", re.DOTALL)
 _TABLE = re.compile(r"<!-- (acc@1 (?:of ([\w-]+): ([\d ]+)|by depth of ([\w-]+))) -->\n.*?<!-- end -->", re.DOTALL)
 
 Results = dict[str, dict[str, dict[str, float]]]
@@ -47,13 +54,39 @@ def rewritten(page: str, results: Results) -> str:
             lengths = place[3].split()
             tasks = [f"{place[2]}-{length}" for length in lengths]
             head = [f"Acc@1 in {place[2]} of so many tokens", *(f"{int(length):,}" for length in lengths)]
-        rows = [head, ["---"] * len(head), ["queries", *(_cell(results, task, "n_queries") for task in tasks)]]
+        rows = [head, ["queries", *(_cell(results, task, "n_queries") for task in tasks)]]
         for system, name in ROWS.items():
             if any(system in results.get(task, {}) for task in tasks):
                 rows.append([name, *(_cell(results, task, system) for task in tasks)])
-        return "\n".join([f"<!-- {place[1]} -->", *(f"| {' | '.join(row)} |" for row in rows), "<!-- end -->"])
+        return _between(place[1], _markdown(rows))
 
-    return _TABLE.sub(table, page)
+    def kept_table(place: re.Match[str]) -> str:
+        about = tables()[place[2]]
+        origin = f"\n\n{origin_of(about)}" if place[3] else ""
+        return _between(place[1], _markdown(about["rows"]) + origin)
+
+    return _KEPT.sub(kept_table, _TABLE.sub(table, page))
+
+
+def tables() -> dict[str, dict[str, Any]]:
+    """Return the tables of tables.json: of each its rows, the first of which is its head, and its origin."""
+    found: dict[str, dict[str, Any]] = json.loads(TABLES.read_text("utf-8"))["tables"]
+    return found
+
+
+def origin_of(table: dict[str, Any]) -> str:
+    """Return the line below a table."""
+    said = "; ".join(f"{name}: {table[name]}" for name in ORIGIN)
+    return f"*{said[0].upper()}{said[1:]}.*"
+
+
+def _markdown(rows: list[list[str]]) -> str:
+    lines = [rows[0], ["---"] * len(rows[0]), *rows[1:]]
+    return "\n".join(re.sub(r"\|  (?=\|)", "| ", f"| {' | '.join(row)} |") for row in lines)
+
+
+def _between(first: str, text: str) -> str:
+    return f"<!-- {first} -->\n{text}\n<!-- end -->"
 
 
 def percent(results: Results, task: str, system: str) -> str:

@@ -1,12 +1,13 @@
-"""Figures of the generated tasks in README, card and pages are those of the results that are kept as data."""
+"""Figures in README, card and papers.md are those of the results that are kept as data (docs/results)."""
 
 import hashlib
 import json
+import re
 
 import pytest
 
 from longsearch.engine.models.hub import bundled_model
-from tests.results_tables import DATA, PAGES, REPOSITORY, kept, percent, rewritten
+from tests.results_tables import DATA, ORIGIN, PAGES, REPOSITORY, TABLES, kept, percent, rewritten, tables
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -71,3 +72,57 @@ def test_a_figure_in_a_sentence_is_that_of_the_data(name: str, sentence: str) ->
             sentence = sentence.replace(f"{{{task} {system}}}", percent(results, task, system))
     assert "{" not in sentence, "no such result"
     assert sentence in (REPOSITORY / name).read_text("utf-8")
+
+
+QUOTED = ("README.md", "assets/model/README.md", "docs/papers.md")
+"""The pages whose every measured figure is kept as data."""
+_MADE = re.compile(r"<!-- (?:table|acc@1) .*?<!-- end -->", re.DOTALL)
+_NO_FIGURES = re.compile(r"```.*?```|`[^`]*`|\]\([^)]*\)|arXiv \S+|\[arXiv [^\]]*", re.DOTALL)
+_FIGURE = re.compile(r"(?<![\w.])\d*\.\d+")
+_CELL = re.compile(r"\|\s*[*+-]*[\d,]*\.?\d[^|]*(?=\|)")
+_NOT_MEASURED = ("| what waits would take at full width |", "| formula |", "| | |\n| --- | --- |\n| shape |")
+"""Tables of what the program and its model are."""
+
+
+def without_made_tables(name: str) -> str:
+    return _MADE.sub("", (REPOSITORY / name).read_text("utf-8"))
+
+
+@pytest.mark.parametrize("name", QUOTED[1:])
+def test_each_table_with_figures_is_kept_as_data(name: str) -> None:
+    tables_there = re.findall(r"(?:^\|.*\n)+", without_made_tables(name), re.MULTILINE)
+    with_figures = [t for t in tables_there if any(_CELL.search(row[1:]) for row in t.splitlines()[2:])]
+    assert not [t for t in with_figures if not t.startswith(_NOT_MEASURED)]
+
+
+def test_each_table_of_the_papers_says_its_weights_data_seeds_and_interval() -> None:
+    named = re.findall(r"<!-- table ([\w-]+)( and its origin)? -->", (REPOSITORY / "docs/papers.md").read_text("utf-8"))
+    assert len(named) > 20
+    assert all(says for _, says in named)
+    assert all(table[part] for table in tables().values() for part in ORIGIN)
+
+
+@pytest.mark.parametrize("name", QUOTED)
+def test_each_decimal_figure_outside_the_tables_is_kept_as_data(name: str) -> None:
+    source = "docs/evaluation.md" if name == "README.md" else name
+    made = " ".join(_MADE.findall((REPOSITORY / source).read_text("utf-8")))
+    said = json.loads(TABLES.read_text("utf-8"))["sentences"][name]
+    listed = {figure for figures in said.values() for figure in figures}
+    found = set(_FIGURE.findall(_NO_FIGURES.sub("", without_made_tables(name))))
+    assert len(found) > 5
+    unknown = found - listed - set(_FIGURE.findall(made))
+    assert not unknown, "in no table: measure it, or add to the sentences of tables.json what it is"
+    assert not listed - found, "no sentence has these any more"
+
+
+def test_the_table_of_the_readme_has_the_figures_of_the_evaluation() -> None:
+    head, *rows = tables()["seven-sets"]["rows"]
+    systems = [rows[0], rows[2], rows[4]]
+    assert [row[0].strip("*").split()[0] for row in systems] == ["longsearch,", "BM25", "MiniLM"]
+    kgrag = tables()["kgrag"]["rows"]
+    wanted = [[kgrag[number][1] for number in (1, 3, 5)]]
+    wanted += [[row[head.index(column)] for row in systems] for column in ("mean", "stackfaq", "code_chunks")]
+    lines = (REPOSITORY / "README.md").read_text("utf-8").splitlines()
+    start = lines.index("| | longsearch | BM25 (words alone) | MiniLM with BM25 |")
+    shown = [[cell.strip(" *") for cell in line.split("|")[2:-1]] for line in lines[start + 2 : start + 6]]
+    assert shown == [[cell.strip("*") for cell in row] for row in wanted]
