@@ -20,6 +20,13 @@ EVERYWHERE = Binding.Group("Everywhere")
 """The keys that work everywhere stand at the right end of the footer."""
 _everywhere = partial(_shown, group=EVERYWHERE)
 
+
+def _find(id: str) -> Binding:
+    """Return the key that finds words in the text, or in the page as printed."""
+    action, about = "screen.text('ask_wanted')", "Find in this text"
+    return _shown(id, "slash", action, "Find", about, key_display="/", priority=True)
+
+
 MAIN: list[BindingType] = [
     _shown("main.open", "o,ctrl+o", "text('open_file')", "Open", "Open the file in its viewer, at this page"),
     _shown("main.printed_page", "v", "text('switch_view')", "Page", "The page as printed; again: the text"),
@@ -104,15 +111,7 @@ LIST_MOVES: list[BindingType] = [
 ]
 
 TEXT_MOVES: list[BindingType] = [
-    _shown(
-        "preview.find",
-        "slash",
-        "screen.text('ask_wanted')",
-        "Find",
-        "Find in this text",
-        key_display="/",
-        priority=True,
-    ),
+    _find("preview.find"),
     _hidden("preview.down", "j", "scroll_down", "Down"),
     _hidden("preview.up", "k", "scroll_up", "Up"),
     _hidden("preview.page_down", "d", "page_down", "Page down"),
@@ -188,15 +187,7 @@ TABLE_MOVES: list[BindingType] = [
 ]
 
 PAGE_MOVES: list[BindingType] = [
-    _shown(
-        "page.find",
-        "slash",
-        "screen.text('ask_wanted')",
-        "Find",
-        "Find in this text",
-        key_display="/",
-        priority=True,
-    ),
+    _find("page.find"),
     _hidden("page.next", "pagedown,right_square_bracket", "turn(1)", "Next page"),
     _hidden("page.previous", "pageup,left_square_bracket", "turn(-1)", "Page before"),
     _hidden("page.down", "j,down", "move(0, 1)", "Down", "Down, then the next page"),

@@ -23,7 +23,9 @@ class TokenTable:
     """The rows of a model's table in the space of its vectors, each of unit length. Any thread may use it."""
 
     def __init__(self, tokenizer: TextTokenizer, weights: QueryWeights) -> None:
-        self._tokenizer, self.tokenize = tokenizer, tokenizer.tokenize
+        self._tokenizer = tokenizer
+        self.tokenize = tokenizer.tokenize
+        """Returns the tokens of a text, without long runs of one mark."""
         self._weights = weights
         self._words: dict[str, list[int]] = {}
         self._n_ids = 0

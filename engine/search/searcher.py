@@ -265,7 +265,7 @@ def _note(plans: Sequence[Plan], asked_of: _Asked) -> str:
     if by_meaning_in and not any(index.model for index in by_meaning_in):
         note = NONE_READ
     left = [plan.allowed.documents if plan.allowed else None for plan in plans]
-    if query.filters and all(own is not None and not len(own) for own in left):
+    if all(own is not None and not len(own) for own in left) and query.filters:
         note = f"No {'document' if query.conditions else 'file'} matches {query.filters}"
     notes = [*query.notes, note]
     if query.conditions and (n := sum(index.n_undescribed for index in indexes)):

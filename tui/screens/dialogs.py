@@ -13,8 +13,24 @@ from longsearch.tui.text.display import shown
 from longsearch.tui.widgets.key_line import KeyLine
 
 
-class LineDialog(ModalScreen[str | None]):
-    """Returns the line; None if the person left with Esc."""
+class LineScreen(ModalScreen[str | None]):
+    """Returns the line that is typed in its input; None if the person left with Esc."""
+
+    def on_mount(self) -> None:
+        """Get ready for typing."""
+        self.query_one(Input).cursor_blink = False
+        self.query_one(Input).focus()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Return the line."""
+        self.dismiss(" ".join(event.value.split()))
+
+    def action_leave(self) -> None:
+        self.dismiss(None)
+
+
+class LineDialog(LineScreen):
+    """Asks for a line of text."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Leave as it is", id="line.leave")]
 
@@ -32,18 +48,6 @@ class LineDialog(ModalScreen[str | None]):
             yield Input(shown(self._text), compact=True, select_on_focus=self._is_selected)
             yield Static(Content(shown(self._about)))
         yield KeyLine()
-
-    def on_mount(self) -> None:
-        """Get ready for typing."""
-        self.query_one(Input).cursor_blink = False
-        self.query_one(Input).focus()
-
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Return the line."""
-        self.dismiss(" ".join(event.value.split()))
-
-    def action_leave(self) -> None:
-        self.dismiss(None)
 
 
 class YesNoDialog(ModalScreen[bool]):

@@ -6,10 +6,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from longsearch.tui.screens.dialogs import LineScreen
 from longsearch.tui.text.display import shown
 from longsearch.tui.widgets.key_line import KeyLine
 
@@ -24,7 +24,7 @@ PRESETS = (
 _NONE = "No instruction"
 
 
-class InstructionScreen(ModalScreen[str | None]):
+class InstructionScreen(LineScreen):
     """Returns the instruction, "" for none; or None if the person left with Esc."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -45,18 +45,6 @@ class InstructionScreen(ModalScreen[str | None]):
             yield Static("Enter accepts; ↓ goes to the presets; an empty line means none.", markup=False)
         yield KeyLine()
 
-    def on_mount(self) -> None:
-        """Get ready for typing."""
-        self.query_one(Input).cursor_blink = False
-        self.query_one(Input).focus()
-
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Return the person's own words."""
-        self.dismiss(" ".join(event.value.split()))
-
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Return the chosen preset, or ""."""
         self.dismiss("" if event.option_index == 0 else PRESETS[event.option_index - 1])
-
-    def action_leave(self) -> None:
-        self.dismiss(None)
