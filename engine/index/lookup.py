@@ -1,10 +1,11 @@
 """Turns a query's terms into FTS5 expressions for an index that holds documents in several languages. Pure.
 
 A document's words are indexed by its language. So a word of the query is looked up in the form that each language of
-the index gives it, and in its British and its American spelling, with and without an apostrophe (O'Brien, OBrien): any
-of these counts, as one word. So do the other spellings of a number, a date or an identifier (`written_forms`). A run of
-a script without spaces is looked up as its pairs of neighbouring characters, each a word of its own; in a phrase they
-must follow each other. An index of English documents is asked as if there were no languages.
+the index gives it, and in its British and its American spelling, with and without an apostrophe, a hyphen or umlauts
+(O'Brien, e-mail, Müller and OBrien, email, Mueller): any of these counts, as one word. So do the other spellings of a
+number, a date or an identifier (`written_forms`). A run of a script without spaces is looked up as its pairs of
+neighbouring characters, each a word of its own; in a phrase they must follow each other. An index of English documents
+is asked as if there were no languages.
 """
 
 import re
@@ -13,11 +14,11 @@ from dataclasses import dataclass, replace
 from itertools import islice, product
 
 from longsearch.engine.languages.analysis import MADE, analysed, characters_of, folded, movable, pairs, whole_name
-from longsearch.engine.languages.asked_forms import asked, spelt
+from longsearch.engine.languages.asked_forms import MAY_BE_SPELT, asked, spelt
 from longsearch.engine.languages.scripts import UNSPACED, UNSPACED_RUN
 from longsearch.engine.languages.signs import MAY_BE_SIGN, with_signs
 from longsearch.engine.languages.signs import as_typed as signs_as_typed
-from longsearch.engine.languages.spelling import other_spelling
+from longsearch.engine.languages.spelling import other_spelling, respelt
 from longsearch.engine.languages.written_forms import Written
 from longsearch.engine.quantities import POINT, amounts
 from longsearch.engine.query_language.items import is_searchable
@@ -32,8 +33,6 @@ FORM = re.compile(r'"(?:[^"]|"")*"\*?')
 """One form in an expression: a word or phrase in quotation marks, which ends with a star if it is a beginning."""
 forms_of: Callable[[str], list[str]] = FORM.findall
 """The forms in an expression, each an expression of its own: a passage may match any of them."""
-_APOSTROPHE = re.compile("(?<=[^\\W\\d_])['’](?=[^\\W\\d_]{2})")  # not that of a genitive, which ends a word
-_WITHOUT_APOSTROPHE = re.compile("^([A-Z])([A-Z][a-z]{2,})$")
 _DIGIT = re.compile(r"\d")
 _WORD = re.compile(r"\S+")
 _MAY_BE_FILE = re.compile(r"\w[._/]\w")
@@ -77,7 +76,7 @@ class Lookup:
 
 def lookup(query: Query, languages: IndexLanguages) -> Lookup:
     """Return what to ask the word index of these languages."""
-    found = asked(query.meaning) if _DIGIT.search(query.meaning) else ()
+    found = asked(query.meaning) if MAY_BE_SPELT.search(query.meaning) else ()
     forms = _forms(query.meaning, found) if found or _MAY_BE_FILE.search(query.meaning) else {}
     words = (unit for term in query.words for unit in _units(term, languages, forms.get(term.text, ())))
     phrases = [_phrase(term, languages) for term in query.phrases]
@@ -182,7 +181,7 @@ def _whole(term: Term, languages: IndexLanguages, others: Sequence[str] | None =
     `others`: forms that the term may also have; None: those of a number, a date or an identifier that it is.
     """
     if others is None:
-        found = asked(term.text) if _DIGIT.search(term.text) else ()
+        found = asked(term.text) if MAY_BE_SPELT.search(term.text) else ()
         others = [form for one in found if one.is_all_of(term.text) for form in one.forms]
     forms = [] if UNSPACED_RUN.search(term.text) and languages.is_settled else [match(term)]
     forms += map(_quoted, others)
@@ -191,8 +190,7 @@ def _whole(term: Term, languages: IndexLanguages, others: Sequence[str] | None =
     forms += [_form(term, code) for code in ("", *languages.codes)]
     if not term.is_phrase and (other := other_spelling(term.text)):
         forms.append(match(replace(term, text=other)))
-    other = _WITHOUT_APOSTROPHE.sub(r"\1'\2", term.text) if term.text.isalpha() else _APOSTROPHE.sub("", term.text)
-    if not term.is_phrase and other != term.text:
+    for other in () if term.is_phrase else respelt(term.text, languages.codes):
         forms += [_form(replace(term, text=other), code) for code in ("", *languages.codes)]
     if term.is_prefix and len(set(forms)) > 1:
         forms.append(_quoted(movable(folded(term.text))) + "*")

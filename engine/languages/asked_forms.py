@@ -1,7 +1,8 @@
 """Finds in a query what can be spelt in several ways, and its other spellings or the form that they share. Pure.
 
-`1.234,56`, `1,234.56` and `1 234.56` are one number. The word index cuts all of them at their signs, so each is a
-phrase of the same groups of digits, or of all digits in one: the query asks for these, and the index grows by nothing.
+`1.234,56`, `1,234.56` and `1 234.56` are one number, `15:00` and `3 pm` one time of day, and an address is pasted with
+or without `https://www.` and what a search engine adds to it. The word index cuts all of them at their signs, so each
+is a phrase of the same groups, or of all digits in one: the query asks for these, and the index grows by nothing.
 """
 
 import re
@@ -18,6 +19,14 @@ _NUMBER = re.compile(
     rf"(?:\s(?P<times>(?i:{TIMES_WORDS}))(?!\w))?"
 )
 _YEAR = re.compile(r"(?:19|20)\d\d")
+_ADDRESS = re.compile(r"(?<!\S)(?:https?://|mailto:|www\.)[^\s\"<>]*[^\W_]", re.I)
+_BEFORE_ADDRESS = re.compile(r"(?:https?://|mailto:)?(?:www\.)?", re.I)
+_TIME = re.compile(
+    r"(?<![\w:.,])(?P<hour>[01]?\d|2[0-4])(?:[:h](?P<minute>[0-5]\d))?(?:\s?(?P<half>[ap])\.?m(?!\w)|(?![\w:.,]\d))",
+    re.I,
+)
+MAY_BE_SPELT = re.compile(rf"\d|{_ADDRESS.pattern}", re.I)
+"""What a text must have for `asked` to find anything."""
 
 
 def spelt(text: str) -> list[Written]:
@@ -46,8 +55,32 @@ def asked(text: str) -> list[Written]:
         whole = "".join(filter(str.isalnum, text[start:stop])).lower()
         if len(whole) <= LONGEST and is_mixed(whole):
             others.append(Written(start, stop, (whole,)))
+    addresses = (one for one in _ADDRESS.finditer(text) if not any(known.has(text, *one.span()) for known in found))
+    others += (Written(*one.span(), tuple(_of_address(one[0]))) for one in addresses)
+    times = (one for one in _TIME.finditer(text) if one["minute"] or one["half"])
+    others += (Written(*one.span(), tuple(dict.fromkeys(_of_time(one)))) for one in times)
     quantities = (one for one in written(text) if one.is_quantity)  # a unit in capitals is another: mW, MW
     return [*found, *_numbers(text, found), *others, *quantities]
+
+
+def _of_address(typed: str) -> Iterator[str]:
+    """Yield an address without what stands before it or behind it, and the number that it ends in."""
+    bare = re.split("[?#]", typed[_BEFORE_ADDRESS.match(typed).end() :])[0].rstrip("/")  # type: ignore[union-attr]
+    yield bare
+    if sum(map(str.isdecimal, last := bare.rpartition("/")[2])) >= 4:
+        yield last
+        yield BORDER.sub(" ", last)
+
+
+def _of_time(found: re.Match[str]) -> Iterator[str]:
+    """Yield the hour and the minute of a time of day, as a clock with 24 hours and one with 12 say them."""
+    hour, minute = int(found["hour"]), found["minute"] or "00"
+    if found["half"]:
+        hour = hour % 12 + 12 * (found["half"].lower() == "p")
+    half, of_twelve = "pm" if 12 <= hour < 24 else "am", (hour - 1) % 12 + 1
+    yield from (f"{hour} {minute}", f"{hour:02} {minute}")
+    for begin in (f"{of_twelve} {minute}", *([f"{of_twelve}"] if minute == "00" else [])):
+        yield from (f"{begin} {half}", f"{begin}{half}", f"{begin} {half[0]} m")
 
 
 def _written(text: str) -> list[Written]:

@@ -1,10 +1,11 @@
-"""Turns American spellings of English words into British ones, and the reverse. Pure.
+"""Other spellings of a word: American and British, with and without signs, Mueller and Müller. Pure.
 
-Rules give it, not a dictionary: "metric" has none, "letter" gets "lettre", which no English text holds. A pair that
+Rules give them, not a dictionary: "metric" has none, "letter" gets "lettre", which no English text holds. A pair that
 would mix two words, such as "for" and "four", has too few letters for its rule.
 """
 
 import re
+import unicodedata
 from functools import lru_cache
 
 _ENDINGS = (
@@ -30,6 +31,30 @@ _ENDING_RULES = [
     for before, british, american, after in _ENDINGS
     for one, other in ((british, american), (american, british))
 ]
+_SIGN = re.compile(
+    r"(?<=[^\W\d_])(?:['’](?=[^\W\d_]{2})|[-\u2010\u2011](?=[^\W\d_]))"
+)  # an apostrophe at the end is a genitive's
+_WITHOUT_APOSTROPHE = re.compile("^([A-Z])([A-Z][a-z]{2,})$")
+_IN_TWO_LETTERS = {"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe"}
+_TWO_LETTERS = re.compile("aa|ae|oe|(?<![aeq])ue")
+_WITH_UMLAUTS = frozenset(("da", "de", "et", "fi", "hu", "is", "lb", "nb", "nn", "no", "sv", "tr"))
+
+
+@lru_cache(1024)
+def respelt(word: str, languages: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the word as others type it, in small letters without diacritics; as documents in these languages have it.
+
+    Apostrophes and hyphens go, or one stands after the first letter of a name: O'Brien and OBrien, e-mail and email.
+    Müller is Mueller too. Mueller is Muller, as Müller is without its diacritic, where a language has umlauts.
+    """
+    plain = _WITHOUT_APOSTROPHE.sub(r"\1'\2", word) if word.isalpha() else _SIGN.sub("", word)
+    found = [plain] if plain != word else []
+    if not word.isascii():
+        small = unicodedata.normalize("NFC", word).lower()
+        found.append("".join(_IN_TWO_LETTERS.get(letter, letter) for letter in small))
+    elif _WITH_UMLAUTS.intersection(languages):
+        found.append(_TWO_LETTERS.sub(lambda two: two[0][0], word.lower()))
+    return tuple(other for other in found if other.lower() != word.lower())
 
 
 @lru_cache(1024)

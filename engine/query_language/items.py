@@ -12,7 +12,8 @@ from longsearch.engine.query_language.fields import QUOTES, Filters
 _BAR = r"(?<!\S)\|{1,2}(?!\S)|(?<=[\w\"*'’)])\|(?=[\w\"*'’(-])"
 _SIGN = rf"(?P<sign>[()]|{_BAR}|(?:(?<!-)(?P<kind>AND|OR|NOT|NEAR(?:/(?P<within>\d{{1,2}}))?)|&&)(?![^\s()]))"
 _BODY = r'(?:"(?P<phrase>[^"]*)(?P<closed>"?)(?:(?<=")~(?P<near>\d{1,2})(?!\w))?|(?P<word>[^\s"]+))'
-_MINUS = r"(?:(?P<minus>(?<![^\s(|])-+)|-+)?"  # behind a phrase a dash means nothing: "Bourbaki"-style
+# behind a phrase a dash means nothing: "Bourbaki"-style; and two begin an option of a program: --no-verify
+_MINUS = r"(?:(?P<minus>(?<![^\s(|])-(?!-))|-+)?"
 _ITEM = re.compile(rf"{_MINUS}(?:{_SIGN}|{_BODY.replace('<word>', f'<word>{ANY_RANGE}|')})")
 _SCHEMES = frozenset(("mailto", "tel", "urn", "file"))  # of addresses: no fields that somebody mistyped
 _INSIDE = re.compile(_BAR)

@@ -18,6 +18,7 @@ from longsearch.engine.types.results import Term
 
 _FEW = 5  # a word that more passages hold is typed as it is meant
 _TIMES_RARER = 100
+_SHORT = 4  # letters: of so short a word nothing is guessed but one wrong letter
 _MOST_KEPT = 256
 _kept: dict[tuple[tuple[FilesVersion, ...], str], str] = {}
 """What was meant by a word of these indexes, or "": a person who types on asks again at every key."""
@@ -51,13 +52,15 @@ def _meant(
     """For each of these terms the word of the indexes that was meant, or ""."""
     words = {text: _EDGE.sub("", text) for text in terms}
     doubtful = [text for text, word in words.items() if _may_be_mistyped(word)]
-    if doubtful and (known := table()) is not None:  # a common word is one piece, though these documents lack it
-        pieces = known.pieces([words[text].lower() for text in doubtful])
-        doubtful = [text for text, own in zip(doubtful, pieces, strict=True) if len(own) != 1]
+    pieces = known.pieces([words[text].lower() for text in doubtful]) if doubtful and (known := table()) else ()
+    common = {text for text, own in zip(doubtful, pieces, strict=False) if len(own) == 1}  # though these may lack it
     meant = dict.fromkeys(terms, "")
     for text, n in _n_passages_with(indexes, doubtful).items():
-        if n <= _FEW and (near := _nearest(indexes, words[text], n)) and not is_listed(words[text], codes):
+        near = _nearest(indexes, words[text], n) if n <= _FEW and text not in common else ""
+        if near and not is_listed(words[text], codes):
             meant[text] = _as_cased(near, words[text])
+        elif not (n or near):
+            meant[text] = _in_two(indexes, words[text])
     return meant
 
 
@@ -73,15 +76,17 @@ def _may_be_mistyped(word: str) -> bool:
 
 def _nearest(indexes: Sequence[Index], word: str, n_with: int) -> str:
     """The word of the indexes that was meant by `word`, which `n_with` passages hold; or ""."""
-    most = 1 if n_with else n_allowed(word)
+    small = folded(word)
+    allowed = 1 if n_with else n_allowed(word)
+    most = 2 if len(small) > _SHORT and not n_with else allowed
     errors: dict[str, int] = {}
     least = max(1, _TIMES_RARER * n_with // len(indexes))
     for index in indexes:
         errors.update(index.backend.words_near(word, most, least))
     counts = _n_passages_with(indexes, list(errors))
-    small = folded(word)
     # nobody types two letters too many: "constrain" is no "contain"
     far = {near for near in errors if errors[near] > 1 and len(small) - len(folded(near)) > 1}
+    far |= {near for near in errors if errors[near] > allowed and not _has_letters_of(folded(near), small)}
     likely = [near for near, n in counts.items() if n > 0 and n >= _TIMES_RARER * n_with and near not in far]
 
     def unlikeliness(near: str) -> tuple[int, bool, bool, bool, int, str]:
@@ -90,6 +95,19 @@ def _nearest(indexes: Sequence[Index], word: str, n_with: int) -> str:
         return errors[near], _undoubled(own) != _undoubled(small), *ends, -counts[near], near
 
     return min(likely, key=unlikeliness, default="")
+
+
+def _in_two(indexes: Sequence[Index], word: str) -> str:
+    """The two words of the indexes that stand where `word` has no space, hyphen or apostrophe between; or ""."""
+    parts = [f"{word[:place]} {word[place:]}" for place in range(1, len(word) - 1)] if len(word) > _SHORT else []
+    counts = _n_passages_with(indexes, parts)
+    return max((part for part in parts if counts[part]), key=lambda part: counts[part], default="")
+
+
+def _has_letters_of(word: str, typed: str) -> bool:
+    """Whether a word, or its singular, has the letters of the typed one in another order: bicycle, bycicle."""
+    letters = sorted(typed)
+    return sorted(word) == letters or (word.endswith("s") and sorted(word[:-1]) == letters)
 
 
 def _n_passages_with(indexes: Sequence[Index], words: Sequence[str]) -> Mapping[str, int]:

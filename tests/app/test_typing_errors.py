@@ -74,6 +74,9 @@ def first(results: SearchResults) -> str:
         ("relatoins", "relations", "happy.md"),
         ("nagnetic", "magnetic", "scanner.md"),
         ("imagnig", "imaging", "scanner.md"),
+        ("bycicle", "bicycles", "bicycles.md"),  # two letters changed places; the documents have the plural
+        ("softtissue", "soft tissue", "scanner.md"),
+        ("obrien", "brien", "scanner.md"),
     ],
 )
 def test_a_mistyped_word_is_searched_as_it_was_meant(root: Path, typed: str, corrected: str, name: str) -> None:
@@ -99,6 +102,8 @@ def test_a_search_by_meaning_alone_is_mended_too(home: Path, monkeypatch: pytest
     [
         "bicycles in the tunnel",  # nothing is wrong
         "elephants",  # nothing is near
+        "tunbrid",  # two errors, and other letters
+        "tissuesoft",  # both words are there, in the other order
         'bridge "tunel"',
         "bridge -tunel",
         "author:tunel",

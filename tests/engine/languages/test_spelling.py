@@ -1,10 +1,10 @@
-"""An English word is found in its British and in its American spelling."""
+"""A word is found in its other spellings: British and American, with and without signs and umlauts."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longsearch.engine.languages.spelling import other_spelling
+from longsearch.engine.languages.spelling import other_spelling, respelt
 
 BRITISH = [
     "colour", "colours", "coloured", "favourite", "behavioural", "labourer", "organise", "organised",
@@ -34,3 +34,25 @@ def test_two_words_are_never_taken_for_two_spellings(word: str) -> None:
 @given(st.text())
 def test_any_text_has_another_spelling_or_none(text: str) -> None:
     assert not text or other_spelling(text) != text
+
+
+@pytest.mark.parametrize(
+    ("typed", "others"),
+    [
+        ("O'Brien", ["OBrien"]),
+        ("OBrien", ["O'Brien"]),
+        ("e-mail", ["email"]),
+        ("Jones'", []),
+        ("Müller", ["mueller"]),
+        ("Mu\u0308ller", ["mueller"]),
+        ("Mueller", ["muller"]),
+        ("Quelle", []),  # ue behind q is no ü
+        ("naïve", []),
+    ],
+)
+def test_a_word_is_spelt_as_others_type_it(typed: str, others: list[str]) -> None:
+    assert list(respelt(typed, ("de", "en"))) == others
+
+
+def test_two_letters_are_an_umlaut_only_where_a_language_has_them() -> None:
+    assert respelt("Mueller", ("en", "fr")) == ()

@@ -141,6 +141,25 @@ def test_a_doi_is_looked_up_without_what_stands_before_it() -> None:
         assert [one.forms for one in asked(spelt)] == [("10.1000/xyz123",)]
 
 
+def test_an_address_is_looked_up_as_others_write_it() -> None:
+    ((known,),) = (one.forms for one in asked("https://www.example.org/a/b/?utm_source=x"))
+    assert known == "example.org/a/b"
+    assert [one.forms for one in asked("mailto:eva.lind@example.org,")] == [("eva.lind@example.org",)]
+    orcid = {form for one in asked("https://orcid.org/0000-0002-1825-0097") for form in one.forms}
+    assert {"0000000218250097", "0000-0002-1825-0097"} <= orcid
+
+
+@pytest.mark.parametrize("typed", ["15:00", "15h00", "3 pm", "3pm", "3 p.m.", "3:00 PM"])
+def test_a_time_of_day_has_the_forms_of_both_clocks(typed: str) -> None:
+    found = {form for one in asked(typed) for form in one.forms}
+    assert {"15 00", "3 pm", "3pm", "3 00 pm", "3 p m"} <= found
+
+
+@pytest.mark.parametrize("typed", ["10:20:30", "1:3", "25:00", "3 pmt", "3.15"])
+def test_what_is_no_time_of_day_has_no_other_clock(typed: str) -> None:
+    assert not any(" pm" in form or " am" in form for one in asked(typed) for form in one.forms)
+
+
 def test_what_is_ambiguous_has_both_forms() -> None:
     assert {"20210403", "20210304"} <= forms("due 03/04/2021")
     assert meet("1,234 km", "1234")

@@ -130,7 +130,9 @@ def test_a_language_that_no_document_is_in_is_named(library: Store) -> None:
 def test_an_english_index_is_asked_as_if_there_were_no_languages() -> None:
     query = parse('running state-space "selective scan" über -naïve c++', prefix_last=True)
     asked = lookup(query, IndexLanguages(("", "en"), is_settled=True))
-    assert asked.words == tuple(map(match, query.words))
+    typed = [match(term) for term in query.words]
+    assert typed[1:3] == ['"state-space"', '"über"']
+    assert asked.words == (typed[0], '("state-space" OR "statespace")', '("über" OR "ueber")', *typed[3:])
     assert asked.phrases == tuple(map(match, query.phrases))
     assert asked.excluded == tuple(map(match, query.excluded))
 

@@ -157,6 +157,12 @@ def test_no_text_is_ever_a_syntax_error(text: str, prefix_last: bool) -> None:
     run(query)
 
 
+def test_two_dashes_begin_an_option_of_a_program_which_is_text() -> None:
+    query = parse("git commit --no-verify -draft")
+    assert texts(query.words) == ["git", "commit", "no-verify"]
+    assert texts(query.excluded) == ["draft"]
+
+
 def test_a_file_filter_is_neither_a_word_nor_part_of_the_meaning() -> None:
     query = parse('notice period in:contracts -in:"old drafts" type:pdf -type:.md "in writing"')
     assert texts(query.words) == ["notice", "period"]
