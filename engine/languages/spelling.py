@@ -34,7 +34,7 @@ _ENDING_RULES = [
 _SIGN = re.compile(
     r"(?<=[^\W\d_])(?:['’](?=[^\W\d_]{2})|[-\u2010\u2011](?=[^\W\d_]))"
 )  # an apostrophe at the end is a genitive's
-_WITHOUT_APOSTROPHE = re.compile("^([A-Z])([A-Z][a-z]{2,})$")
+_WITHOUT_APOSTROPHE = re.compile("^([A-Zdl])([A-Z][a-z]{2,})$")
 _IN_TWO_LETTERS = {"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe"}
 _TWO_LETTERS = re.compile("aa|ae|oe|(?<![aeq])ue")
 _WITH_UMLAUTS = frozenset(("da", "de", "et", "fi", "hu", "is", "lb", "nb", "nn", "no", "sv", "tr"))

@@ -77,6 +77,7 @@ def first(results: SearchResults) -> str:
         ("bycicle", "bicycles", "bicycles.md"),  # two letters changed places; the documents have the plural
         ("softtissue", "soft tissue", "scanner.md"),
         ("obrien", "brien", "scanner.md"),
+        ("happines", "happiness", "happy.md"),  # no singular
     ],
 )
 def test_a_mistyped_word_is_searched_as_it_was_meant(root: Path, typed: str, corrected: str, name: str) -> None:

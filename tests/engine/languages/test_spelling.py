@@ -41,6 +41,7 @@ def test_any_text_has_another_spelling_or_none(text: str) -> None:
     [
         ("O'Brien", ["OBrien"]),
         ("OBrien", ["O'Brien"]),
+        ("dArtagnan", ["d'Artagnan"]),
         ("e-mail", ["email"]),
         ("Jones'", []),
         ("Müller", ["mueller"]),
