@@ -27,9 +27,8 @@ from longsearch.engine.inference.query_encoder import QueryEncoder
 from longsearch.engine.inference.tokens import TokenizedText
 from longsearch.engine.models.without_torch.query_model import (
     CHUNK_TOKENS,
-    MakeProduct,
+    Layer,
     State,
-    float32_product,
     read_slices,
 )
 from longsearch.engine.platforms.buffers import keep_freed_memory
@@ -91,7 +90,7 @@ class NumpyEncoder(DocumentReader):
         """Q, in tokens."""
         self.n_threads = n_threads
         self._queries = queries
-        self._layers = queries.weights.layers(queries.width, _product(hardware))
+        self._layers = queries.weights.layers(queries.width, _layer_type(hardware))
         self._threads = ThreadPoolExecutor(n_threads, "reader")
         self._few_threads = ThreadPoolExecutor(max(n_threads // 2, 1), "reader")  # neither starts any before its use
         self._narrower: dict[float, NumpyEncoder] = {}
@@ -183,12 +182,12 @@ class NumpyEncoder(DocumentReader):
                 return
 
 
-def _product(hardware: NumpyHardware) -> MakeProduct:
+def _layer_type(hardware: NumpyHardware) -> type[Layer]:
     if not hardware.int8:
-        return float32_product
-    from longsearch.engine.models.without_torch.int8_product import int8_product
+        return Layer
+    from longsearch.engine.models.without_torch.int8_layer import Int8Layer
 
-    return int8_product
+    return Int8Layer
 
 
 def _cores() -> int:

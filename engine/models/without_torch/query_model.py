@@ -29,25 +29,10 @@ from longsearch.engine.models.config import Mamba2Config
 Array = NDArray[np.float32]
 State = tuple[Array, Array]
 """conv and ssm of one layer."""
-Product = Callable[[Array], Array]
-"""Maps (length, in) to a new array (length, out): x W^T + bias."""
-MakeProduct = Callable[[Array, Array], Product]
-"""Makes a product of the weights (out, in) and the bias (out,)."""
 CHUNK_TOKENS = 512
 """So many tokens pass through all layers at once, and stay in the caches: 256 and 512 are as fast, 2,048 is slower."""
 MAX_LOG_DECAY = 120.0
 """As in `engine.models.ops.ssd_factored`."""
-
-
-def float32_product(weight: Array, bias: Array) -> Product:
-    """Return the product in float32, by numpy's BLAS."""
-
-    def multiply(x: Array) -> Array:
-        y: Array = x @ weight.T
-        y += bias
-        return y
-
-    return multiply
 
 
 class Layer:
@@ -56,21 +41,17 @@ class Layer:
     It keeps no state, so it is safe to use from several threads at once.
     """
 
-    def __init__(
-        self, config: Mamba2Config, weights: Mapping[str, Array], product: MakeProduct = float32_product
-    ) -> None:
+    def __init__(self, config: Mamba2Config, weights: Mapping[str, Array]) -> None:
         """`config`: that of this layer, at its number of heads. `weights`: its tensors, by their names in the layer."""
         self._config = c = config
-        self._weights = w = weights
+        self._weights = w = dict(weights)
         self._A = -np.exp(w["mixer.A_log"])
         self._D = np.repeat(w["mixer.D"], c.head_dim)  # (d_inner,)
         self._mean = np.full(c.d_model, 1 / c.d_model, np.float32)  # x @ mean is three times as fast as x.mean(1)
         self._taps = np.ascontiguousarray(w["mixer.conv1d.weight"][:, 0].T)  # (d_conv, channels)
         # the norm's weight and the sixth of hardswish are multiplied once into the matrices that follow them
-        self._in_proj = product(w["mixer.in_proj.weight"], w["mixer.in_proj.bias"])
-        self._out_proj = product(w["mixer.out_proj.weight"] * w["mixer.norm.weight"], w["mixer.out_proj.bias"])
-        self._up = product(w["mlp.up.weight"], w["mlp.up.bias"])
-        self._down = product(w["mlp.down.weight"] * np.float32(1 / 6), w["mlp.down.bias"])
+        w["mixer.out_proj.weight"] = w["mixer.out_proj.weight"] * w["mixer.norm.weight"]
+        w["mlp.down.weight"] = w["mlp.down.weight"] * np.float32(1 / 6)
 
     def empty_state(self) -> State:
         """Return the state before the first token: no inputs of the convolution, and h = 0."""
@@ -82,40 +63,53 @@ class Layer:
         """Read a slice; return its hidden states.
 
         `take` returns the state before it, and `give` receives the state after it, as soon as it is known: most of the
-        work needs neither, so the next slice can be read meanwhile.
+        work needs neither, so the next slice can be read meanwhile. The five steps of the mixer are those of
+        `engine.models.mamba2.Mamba2Mixer`.
         """
-        mixed = self._mix(hidden, take, give)
-        mixed += hidden
-        hidden = self._norm("mixer_norm", mixed)
-        up = self._up(hidden)
-        gate = up + 3
-        up *= np.clip(gate, 0, 6, out=gate)  # six times hardswish
-        down = self._down(up)
-        down += hidden
-        return self._norm("mlp_norm", down)
-
-    def _mix(self, u: Array, take: Callable[[], State], give: Callable[[State], object]) -> Array:
-        """As `engine.models.mamba2.Mamba2Mixer`, in the same five steps."""
-        c, w = self._config, self._weights
-        # 1. project u to z, xBC and dt
-        z, xBC, dt = np.split(self._in_proj(u), (c.d_inner, c.d_inner + c.d_conv_channels), axis=1)
+        c = self._config
+        # 1. project to z, xBC and dt
+        gate, xBC, dt = self._project(hidden)
         # 2. convolve x, B and C over the tokens
         conv, ssm = take()
         extended = np.concatenate((conv, xBC))  # (d_conv - 1 + length, channels)
-        x, B, C = np.split(self._convolve(extended), (c.d_inner, c.d_inner + c.d_state), axis=1)
+        convolved = self._silu(self._convolve(extended))
+        x, B, C = np.split(convolved, (c.d_inner, c.d_inner + c.d_state), axis=1)
         # 3. make the steps dt positive
-        dt = np.clip(np.logaddexp(dt + w["mixer.dt_bias"], 0), c.dt_min, c.dt_max).astype(np.float32)
+        dt = np.clip(np.logaddexp(dt + self._weights["mixer.dt_bias"], 0), c.dt_min, c.dt_max).astype(np.float32)
         # 4. scan
-        heads = x.reshape(len(u), c.n_heads, c.head_dim)
+        heads = x.reshape(len(x), c.n_heads, c.head_dim)
         y, ssm = scan_factored(heads, dt, self._A, B, C, ssm, c.block_size)
-        give((extended[len(u) :].copy(), ssm))
+        give((extended[len(x) :].copy(), ssm))
         # 5. add D x, gate with z, normalise and project back to d_model
-        gated = y.reshape(len(u), -1)
+        gated = y.reshape(len(x), -1)
         x *= self._D
         gated += x
-        gated *= _silu(z)
-        gated /= _root_mean_square(gated, c.norm_eps)
-        return self._out_proj(gated)
+        gated *= gate
+        return self._finish(gated, hidden)
+
+    def _project(self, hidden: Array) -> list[Array]:
+        """Return silu(z), xBC and dt."""
+        c = self._config
+        z, xBC, dt = np.split(self._linear("mixer.in_proj", hidden), (c.d_inner, c.d_inner + c.d_conv_channels), axis=1)
+        return [self._silu(z), xBC, dt]
+
+    def _finish(self, gated: Array, hidden: Array) -> Array:
+        """Return the hidden states after the mixer's norm and last product, the MLP, and the norms after both."""
+        gated /= _root_mean_square(gated, self._config.norm_eps)
+        mixed = self._linear("mixer.out_proj", gated)
+        mixed += hidden
+        hidden = self._norm("mixer_norm", mixed)
+        up = self._linear("mlp.up", hidden)
+        gate = up + 3
+        up *= np.clip(gate, 0, 6, out=gate)  # six times hardswish
+        down = self._linear("mlp.down", up)
+        down += hidden
+        return self._norm("mlp_norm", down)
+
+    def _linear(self, name: str, x: Array) -> Array:
+        y: Array = x @ self._weights[f"{name}.weight"].T
+        y += self._weights[f"{name}.bias"]
+        return y
 
     def _convolve(self, extended: Array) -> Array:
         """As `engine.models.ops.conv.convolve_torch`."""
@@ -126,7 +120,15 @@ class Layer:
         for k, tap in enumerate(earlier):
             convolved += np.multiply(extended[k : k + length], tap, out=tapped)
         convolved += self._weights["mixer.conv1d.bias"]
-        return _silu(convolved)
+        return convolved
+
+    def _silu(self, x: Array) -> Array:
+        """x * sigmoid(x), as x / (1 + exp(-x)). Where exp is infinite, nothing is left of x."""
+        activated = np.negative(x)
+        with np.errstate(over="ignore"):
+            np.exp(activated, out=activated)
+        activated += 1
+        return np.divide(x, activated, out=activated)
 
     def _norm(self, name: str, x: Array) -> Array:
         """A layer norm, which changes x."""
@@ -234,12 +236,3 @@ def _root_mean_square(x: Array, eps: float) -> Array:
     square += eps
     root: Array = np.sqrt(square, out=square)
     return root
-
-
-def _silu(x: Array) -> Array:
-    """x * sigmoid(x), as x / (1 + exp(-x)). Where exp is infinite, nothing is left of x."""
-    activated = np.negative(x)
-    with np.errstate(over="ignore"):
-        np.exp(activated, out=activated)
-    activated += 1
-    return np.divide(x, activated, out=activated)

@@ -16,7 +16,7 @@ from longsearch.engine.errors import ModelError
 from longsearch.engine.models.config import Mamba2Config
 from longsearch.engine.models.weight_files import weight_files
 from longsearch.engine.models.without_torch.heads import at_heads, heads_of, kept_parts
-from longsearch.engine.models.without_torch.query_model import Array, Layer, MakeProduct, float32_product
+from longsearch.engine.models.without_torch.query_model import Array, Layer
 
 _TABLE, _TOKEN_WEIGHT, _PROJECTION = "embeddings.weight", "readout.token_log_weight", "readout.projection.weight"
 _SCALES = _TABLE + ".scale"
@@ -45,10 +45,10 @@ class QueryWeights:
         """Read the whole table of tokens, as it is stored: a document needs most of its rows."""
         self._table = self._tensors[_TABLE][:]
 
-    def layers(self, width: float, product: MakeProduct = float32_product) -> list[Layer]:
+    def layers(self, width: float, of: type[Layer] = Layer) -> list[Layer]:
         """Return the layers at `width`. Raises ModelError as `heads_of` does."""
         heads = heads_of(self.config, width)
-        return [self._layer(i, n, product) for i, n in enumerate(heads)]
+        return [self._layer(i, n, of) for i, n in enumerate(heads)]
 
     def rows(self, ids: NDArray[np.int64]) -> tuple[Array, Array]:
         """Return the embeddings (n, d_model) and the weights in the mean (n,) of the tokens `ids`."""
@@ -62,7 +62,7 @@ class QueryWeights:
             rows *= self._scales[ids][:, None]
         return rows, self._token_weight[ids]
 
-    def _layer(self, number: int, heads: int, product: MakeProduct) -> Layer:
+    def _layer(self, number: int, heads: int, of: type[Layer]) -> Layer:
         config = self.config
         prefix = f"layers.{number}."
         kept = {name: (dim, parts) for name, dim, parts in kept_parts(config, heads)} if heads < config.n_heads else {}
@@ -76,7 +76,7 @@ class QueryWeights:
                 slices = [slice(start, start + length) for start, length in parts]
                 cut = [stored[part] if dim == 0 else stored[:, part] for part in slices]
                 weights[name] = np.concatenate(cut, axis=dim).astype(np.float32)
-        return Layer(at_heads(config, heads), weights, product)
+        return of(at_heads(config, heads), weights)
 
     def _whole(self, name: str) -> Array:
         whole: Array = self._tensors[name][:].astype(np.float32)

@@ -11,8 +11,9 @@ from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.inference.numpy_encoder import NumpyEncoder
 from longsearch.engine.inference.query_encoder import QueryEncoder
 from longsearch.engine.models.without_torch import query_model
-from longsearch.engine.models.without_torch.int8_product import int8_product
-from longsearch.engine.models.without_torch.query_model import Layer, float32_product, read_slices, scan, scan_factored
+from longsearch.engine.models.without_torch.int8_layer import product, quantise
+from longsearch.engine.models.without_torch.onnx_graph import Graph
+from longsearch.engine.models.without_torch.query_model import Layer, read_slices, scan, scan_factored
 from longsearch.engine.readouts.parts import DocumentEmbedding, EmbeddedPart
 from tests.engine.tiny_models import PROSE, save_embedder
 
@@ -157,7 +158,9 @@ def test_a_product_in_int8_is_near_that_in_float32(n_out: int, n_in: int) -> Non
     weight, bias = rng.standard_normal((n_out, n_in), np.float32), rng.standard_normal(n_out, np.float32)
     x = rng.standard_normal((20, n_in), np.float32) + 3
     x[3] = 0  # all activations equal: their scale would be 0
-    exact, quick = float32_product(weight, bias)(x), int8_product(weight, bias)(x)
+    graph = Graph("x")
+    session = graph.open(product(graph, quantise(graph, "x"), weight, bias))
+    exact, quick = x @ weight.T + bias, session.run(None, {"x": x})[0]
     np.testing.assert_allclose(quick, exact, rtol=0, atol=0.15 * np.sqrt(n_in))
     np.testing.assert_allclose(quick[3], bias, rtol=0, atol=1e-6)
 
