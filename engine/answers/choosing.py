@@ -23,7 +23,7 @@ questions over encyclopaedia articles and 300 over other sets the reader's excer
 alone (175 and 169 characters), .830 and .607 at .05 (200 and 186), .840 and .613 at .04 (208 and 192)."""
 _WORD = re.compile(r"\w+")
 _PAGE_NUMBER = re.compile(r"\s*(?:page|seite|p\.)?\s*[\divxlc]{1,6}(?:\s*(?:/|of|von|de)\s*\d+)?\s*$", re.IGNORECASE)
-_LEADS_ON = re.compile(r"[:：]\s*$")
+_LEADS_ON = re.compile(r"[:：?？؟]\s*$")
 _ENDED = re.compile(r"[.!?…。！？؟।॥።][\"'”’»)\]」』）]*\s*$")
 _HEADING_WORDS = 12
 
@@ -100,8 +100,8 @@ class Asked:
     ) -> list[Choice | None]:
         """Return the best sentence of each passage, given as (text, language); None for one without words.
 
-        `furniture`: the parts of each passage that only point elsewhere. A sentence that ends with a colon and a
-        heading bring the sentence after them.
+        `furniture`: the parts of each passage that only point elsewhere. A sentence that ends with a colon, a question
+        and a heading bring the sentence after them.
         """
         cut = [_cut(self.table, text, language) for text, language in passages]
         scores, pairs = self._scores([own.ids for own in cut], [n for own in cut for n in own.lengths])
@@ -211,7 +211,7 @@ def overlapping(text: str, language: str, excerpt: Span) -> Span:
 
 
 def leads_on(sentence: str, after: str) -> bool:
-    """Whether a sentence says little without what comes `after` it: it ends with a colon, or is a heading.
+    """Whether a sentence says little without what comes `after` it: it ends with a colon, asks, or is a heading.
 
     `after` begins with the white space between them. A row of a table is no heading, and neither is a line of a slide
     or of a list that another such line follows.

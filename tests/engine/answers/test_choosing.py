@@ -142,6 +142,7 @@ def test_a_heading_and_a_colon_bring_the_sentence_after_them() -> None:
     ("sentence", "after", "leads"),
     [
         ("Bees are fed with:", "\nsugar", True),
+        ("When are bees fed?", "\n\nIn March.", True),
         ("Bees are fed.", "\n\nIn March.", False),
         ("Feeding bees", "\nOnly in March.", True),
         ("Feeding bees", "\n\nIn March", True),
