@@ -8,6 +8,7 @@ A table of units, not pint: to open pint's takes half a second of a process, and
 
 import re
 import sys
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -19,17 +20,26 @@ TIMES = {
     **dict.fromkeys(("million", "millions", "millionen", "millones", "milioni", "mio", "mn"), 1e6),
     **dict.fromkeys(("billion", "billions", "milliarde", "milliarden", "milliard", "milliards", "mrd", "bn"), 1e9),
     **dict.fromkeys(("trillion", "trillions", "tn"), 1e12),
+    **dict.fromkeys(("lakh", "lakhs"), 1e5),
+    **dict.fromkeys(("crore", "crores"), 1e7),
 }
 _TIMES_OF_MONEY = {"k": 1e3, "K": 1e3, "m": 1e6, "M": 1e6, "B": 1e9}
 _KINDS = {
-    "m": "nm 1e-9, µm 1e-6 micron, mm 1e-3 millimeter millimetre, cm .01 centimeter centimetre, dm .1, m 1 meter metre,"
-    " km 1e3 kilometer kilometre, in .0254 inch inches, ft .3048 foot feet, yd .9144 yard, mi 1609.344 mile",
-    "a": "mm² 1e-6 mm2, cm² 1e-4 cm2, m² 1 m2 sqm, km² 1e6 km2, ha 1e4 hectare, acre 4046.856",
-    "v": "µl 1e-6, ml 1e-3 milliliter millilitre cc, cl .01, dl .1, l 1 liter litre, m³ 1e3 m3, cm³ 1e-3 cm3",
-    "g": "µg 1e-6 microgram, mg 1e-3 milligram, g 1 gram gramme, kg 1e3 kilogram kilogramme kilo, t 1e6 tonne,"
-    " lb 453.59237 lbs pound, oz 28.349523 ounce",
-    "s": "ns 1e-9 nanosecond, µs 1e-6 microsecond usec, ms 1e-3 millisecond millis msec, s 1 second sec,"
-    " min 60 minute, h 3600 hour hr, d 86400 day, wk 604800 week, mo 2629800 month, yr 31557600 year",
+    "m": "nm 1e-9, µm 1e-6 micron um, mm 1e-3 millimeter millimetre, cm .01 centimeter centimetre zentimeter, dm .1,"
+    " m 1 meter metre mètre metro, km 1e3 kilometer kilometre kilomètre kilómetro, in .0254 inch inches zoll,"
+    " ft .3048 foot feet, yd .9144 yard, mi 1609.344 mile",
+    "a": "mm² 1e-6 mm2, cm² 1e-4 cm2, m² 1 m2 sqm squaremeter squaremetre quadratmeter, km² 1e6 km2 squarekilometer"
+    " squarekilometre quadratkilometer, ft² .09290304 sqft squarefoot squarefeet, mi² 2589988.11 squaremile,"
+    " ha 1e4 hectare hektar, acre 4046.856",
+    "v": "µl 1e-6, ml 1e-3 milliliter millilitre cc, cl .01, dl .1, l 1 liter litre litro, m³ 1e3 m3, cm³ 1e-3 cm3,"
+    " gal 3.785411784 gallon, qt .946352946 quart, cup .2365882365 cups, tbsp .0147867648 tablespoon,"
+    " tsp .0049289216 teaspoon",
+    "g": "µg 1e-6 microgram, mg 1e-3 milligram, g 1 gram gramme gramm gramo, kg 1e3 kilogram kilogramme kilogramm"
+    " kilogramo kilo, t 1e6 tonne tonnen tonelada, lb 453.59237 lbs pound, oz 28.349523 ounce",
+    "s": "ns 1e-9 nanosecond, µs 1e-6 microsecond usec, ms 1e-3 millisecond millis msec, s 1 second sec sekunde"
+    " sekunden seconde segundo, min 60 minute minuten minuto, h 3600 hour hr stunde stunden heure hora,"
+    " d 86400 day tag tage tagen jour día dias, wk 604800 week woche wochen semaine semana,"
+    " mo 2629800 month monat monate monaten mois meses, yr 31557600 year jahr jahre jahren ans années años",
     "c": "m/s 1, km/h .277777778 kph kmh, mph .44704",
     "k": "°C 1 degreecelsius degreescelsius, °F .555555556 degreefahrenheit degreesfahrenheit, K 1 kelvin",
     "f": "Hz 1 hertz, kHz 1e3, MHz 1e6, GHz 1e9",
@@ -42,8 +52,9 @@ _KINDS = {
     "b": "bit .125, B 1 byte, kB 1e3 kilobyte, MB 1e6 megabyte, GB 1e9 gigabyte, TB 1e12 terabyte, PB 1e15 petabyte,"
     " KiB 1024, MiB 1048576, GiB 1073741824, TiB 1099511627776",
     "r": "kbit/s 125 kbps, Mbit/s 125e3 Mbps Mbit/sec Mb/s, Gbit/s 125e6 Gbps Gbit/sec Gb/s, MB/s 1e6, GB/s 1e9",
-    "q": "% 1 percent, ‰ .1",
-    "e": "€ 1 EUR euro", "d": "$ 1 USD dollar", "l": "£ 1 GBP", "o": "mmol 1e-3, mol 1 mole",
+    "q": "% 1 percent prozent, ‰ .1",
+    "e": "€ 1 EUR euro", "d": "$ 1 USD dollar", "l": "£ 1 GBP", "h": "₹ 1 INR Rs rupee", "t": "¥ 1 JPY yen",
+    "z": "CHF 1", "o": "mmol 1e-3, mol 1 mole",
     "x": "dB 1 decibel", "y": "rpm 1",
 }  # fmt: skip
 """The letter of a kind -> each of its units, what one is in the unit of the kind, and its names."""
@@ -76,27 +87,41 @@ def _unit(typed: str) -> str:
 
 GAP = "[ \u00a0\u2007\u2009\u202f]"
 """What stands between the groups of a number's digits."""
-TIMES_WORDS = f"(?=[tmbTMB])(?:{'|'.join(sorted(TIMES, key=len, reverse=True))})"
+TIMES_WORDS = f"(?=[tmblcTMBLC])(?:{'|'.join(sorted(TIMES, key=len, reverse=True))})"
 _DIGITS = rf"\d*(?:(?<=\d)[.,'’]\d+|(?<=\d){GAP}\d{{3}}(?!\d))*"
-_UNIT = r"degrees?\s[CF][a-z]+|per\s?cent|°\s?[CF]|[%‰€$£]|[^\W\d_]+(?:/[a-z]+|[²³]|(?<=m)[23])?"
+_MONEY = "€$£₹¥"
+_CODES = "USD|EUR|GBP|INR|JPY|CHF"
+_MONEY_BEFORE = rf"(?<=[{_MONEY}].)|(?<=[{_MONEY}]\s.)|(?<=\b(?:{_CODES})\s.)|(?<=\bRs\s.)|(?<=\bRs\.\s.)"
+_POWER = r"(?:[eE]|\s?[×x]\s?10\^|(?<=\b10)\^)[-+\u2212]?\d{1,2}(?!\d)"
+_PARTS = "¼½¾⅓⅔⅛⅜⅝⅞"
+_PART = rf"\s?[{_PARTS}]|(?:\s\d)?/(?:2|3|4|8|16)(?!\d)"
+_UNIT = (
+    rf"degrees?\s[CF][a-z]+|per\s?cent|sq(?:uare)?\s[a-z]+|°\s?[CF]|[%‰{_MONEY}]|[^\W\d_]+(?:/[a-z]+|[²³]|(?<=m)[23])?"
+)
 QUANTITY = re.compile(
-    rf"(?P<low>[.\d](?<![\w.,].)(?<!\w-.)(?:(?<=\d)|(?=\d))(?P<money>(?<=[€$£].)|(?<=[€$£]\s.))?{_DIGITS})"
-    rf"(?:\s?(?:-|\u2013|to)\s?(?P<high>\d{_DIGITS}))?(?:\s?(?P<times>(?i:{TIMES_WORDS}))(?!\w)\.?)?"
+    rf"(?P<low>[.\d](?<![\w.,/^].)(?<!\w-.)(?:(?<=\d)|(?=\d))(?P<money>{_MONEY_BEFORE})?{_DIGITS})"
+    rf"(?P<power>{_POWER})?(?P<part>{_PART})?"
+    rf"(?:\s?(?:-|\u2013|to|bis|à)\s?(?P<high>\d{_DIGITS}))?(?:\s?(?P<times>(?i:{TIMES_WORDS}))(?!\w)\.?)?"
     rf"(?:(?=(?:\s?[×x]\s?\d{_DIGITS}){{1,2}}\s?(?P<shared>[nµcmd]?m|inch(?:es)?|ft|feet)(?![\w/²³]))"
     rf"|(?P<gap>[\s\u2011-]?)(?P<unit>{_UNIT})(?![\w/]))?(?!\w|[.,]\d)"
 )
 """A number, or a range of two, with the word behind it, which may be a unit; or with the length behind 12 × 20 cm."""
-NEEDS = re.compile(r"[0€$£](?:(?<=0)(?:[\s-]?[^\W\d_]| ?[%‰€$£°])|(?<!0) ?0)")
+NEEDS = re.compile(
+    rf"[0{_PARTS}{_MONEY}](?:(?<![{_MONEY}])(?:[\s-]?[^\W\d_]| ?[%‰{_MONEY}°])|(?<=[{_MONEY}]) ?0)|A(?:AA|s\.?) 0"
+)
 """What the shape of a text has in which a quantity has a unit (see `written_forms`)."""
 _YEAR = re.compile(r"(?:1[5-9]|20)\d0")
 RANGE = re.compile(
-    rf"(?:(?P<sign>[~≈]|[<>]=?|[≤≥])\s?)?(?:(?P<money>[€$£])\s?)?"
-    rf"(?P<low>[-\u2212]?[.\d]{_DIGITS})(?:\.\.(?P=money)?(?P<high>[-\u2212]?[.\d]{_DIGITS}))?"
+    rf"(?:(?P<sign>[~≈]|[<>]=?|[≤≥])\s?)?(?:(?P<money>[{_MONEY}])\s?)?"
+    rf"(?P<low>[-\u2212]?[.\d]{_DIGITS})(?P<power>{_POWER})?(?:\.\.(?P=money)?(?P<high>[-\u2212]?[.\d]{_DIGITS}))?"
     rf"(?:\s?(?P<times>(?i:{TIMES_WORDS}))(?!\w))?"
     rf"(?(money)(?P<short>[{''.join(_TIMES_OF_MONEY)}])?(?![.,]\d)|\s?(?P<unit>{_UNIT}))(?![\w/])"
 )
 ANY_RANGE = r"(?=[~≈<>≤≥]|\S*\.\.)" + re.sub(r"\?P<(?!money)\w+>", "?:", RANGE.pattern)
 """`RANGE` as a part of another expression."""
+_WHOLE = re.compile(r"(\d{1,9})\.\.(\d{1,9})")
+MOST_WHOLE = 200
+"""Numbers in a range without a unit. The index holds no values of bare numbers, so each is looked up as a word."""
 _ABOUT = 0.05
 """How far a value may be from that of `~120 mm`, as a share of it."""
 _N_DIGITS = 6  # of a word: two of the exponent, which is above 0 for all that is measured, and four of the value
@@ -154,21 +179,43 @@ def words(found: re.Match[str]) -> Iterator[str]:
 def quantity(found: re.Match[str]) -> Quantity | None:
     """Return the quantity that `QUANTITY` found; None if its word belongs to the number and is no unit: 3rd, 12b."""
     before, typed, is_glued = found.string[found.start() - 1 : found.start()], found["unit"] or "", not found["gap"]
-    unit, times = _unit(typed or found["shared"] or ""), TIMES.get((found["times"] or "").casefold(), 1.0)
-    money = "" if found["money"] is None else found.string[max(0, found.start() - 2) : found.start()].strip()[-1]
+    unit, times = _unit(typed or found["shared"] or ""), _times(found)
+    money = "" if found["money"] is None else _money(found.string[max(0, found.start() - 4) : found.start()])
     if money and is_glued and typed in _TIMES_OF_MONEY:
         unit, times = money, _TIMES_OF_MONEY[typed]
-    elif (unit == "in" and not is_glued) or (unit == "s" and is_glued and _YEAR.fullmatch(found["low"])):
+    elif (typed == "in" and not is_glued) or (unit == "s" and is_glued and _YEAR.fullmatch(found["low"])):
         unit = ""
     if typed and not unit and is_glued and times == 1:
         return None
     times *= -1 if before in ("-", "\u2212") else 1
-    lows, highs = ([times * one for one in readings(found[end] or "")] for end in ("low", "high"))
+    lows = [times * _with_part(one, found["part"] or "") for one in readings(found["low"])]
+    highs = [times * one for one in readings(found["high"] or "")]
     if not lows:
         return None
     stop = found.end() if unit or not typed else found.start("gap")
     values = tuple(dict.fromkeys(lows + highs))
     return Quantity(lows[0], (highs or lows)[0], unit or money, found.start(), stop, values)
+
+
+def _money(before: str) -> str:
+    """The currency that stands before an amount: its sign, or its name as in Rs. 5 and EUR 5."""
+    word = before.split()[-1]
+    return word[-1] if word[-1] in _MONEY else _unit(word.rstrip("."))
+
+
+def _times(found: re.Match[str]) -> float:
+    """What a number is multiplied by, as in 3 million, 1.5e6 and 1.5 × 10^6. 10^6 is 10, and five times ten more."""
+    power = (found["power"] or "").replace("\u2212", "-")
+    exponent = int(re.split(r"[eE^]", power)[-1] or 0) - power.startswith("^")
+    return TIMES.get((found["times"] or "").casefold(), 1.0) * 10.0**exponent
+
+
+def _with_part(whole: float, part: str) -> float:
+    """A number with its fraction: 1½ and 2 1/2; 1/2 has no whole number before it."""
+    over, slash, under = part.partition("/")
+    if not slash:
+        return whole + (unicodedata.numeric(part.strip()) if part else 0)
+    return whole + int(over) / int(under) if over else whole / int(under)
 
 
 def readings(typed: str) -> list[float]:
@@ -200,7 +247,7 @@ def amounts(text: str) -> Amounts | None:
     unit = found["money"] or _unit(found["unit"]) if found else ""
     if not found or not unit or not (found["sign"] or found["high"]) or (found["sign"] and found["high"]):
         return None
-    times = TIMES.get((found["times"] or "").casefold(), _TIMES_OF_MONEY.get(found["short"] or "", 1.0))
+    times = _times(found) * _TIMES_OF_MONEY.get(found["short"] or "", 1.0)
     ends = [end for name in ("low", "high") for end in _signed(found[name] or "")]
     if len(ends) != 1 + bool(found["high"]):
         return None
@@ -211,6 +258,12 @@ def amounts(text: str) -> Amounts | None:
         return Amounts(kind, *keys)
     first, last = (keys[0], 10**_N_DIGITS - 1) if sign[0] == ">" else (0, keys[0])
     return Amounts(kind, first + (sign == ">"), last - (sign == "<"))
+
+
+def whole_numbers(text: str) -> tuple[str, ...]:
+    """Return the numbers that `1990..2000` stands for; () for too many, and for anything else."""
+    first, last = map(int, found.groups()) if (found := _WHOLE.fullmatch(text)) else (0, -1)
+    return tuple(map(str, range(first, last + 1))) if last - first < MOST_WHOLE else ()
 
 
 def _signed(typed: str) -> list[float]:

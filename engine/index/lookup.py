@@ -201,9 +201,11 @@ def _whole(term: Term, languages: IndexLanguages, others: Sequence[str] | None =
 
 def _like(term: Term, languages: IndexLanguages) -> list[str]:
     """The forms of all words that a pattern stands for. A range has its own name before them, which no text holds."""
+    begun = [match(term) if "*" in term.text else _quoted(f"{POINT} {term.text}")]
     if found := amounts(term.text) if term.is_range else None:
-        return [_quoted(f"{POINT} {term.text}"), *(f"{_quoted(begin)}*" for begin in found.begins())]
-    begun = [match(term), _quoted(movable(folded(term.text))) + "*"] if term.is_prefix else [match(term)]
+        return [*begun, *(f"{_quoted(begin)}*" for begin in found.begins())]
+    if term.is_prefix:
+        begun.append(_quoted(movable(folded(term.text))) + "*")
     return list(
         dict.fromkeys([*begun, *(form for word in term.like for form in forms_of(_whole(Term(word), languages)))])
     )

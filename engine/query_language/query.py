@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from longsearch.engine.errors import QueryError
 from longsearch.engine.languages.scripts import SPACED_WORD
 from longsearch.engine.languages.stop_words import STOP_WORDS, language_of_question, without_article
-from longsearch.engine.quantities import amounts
+from longsearch.engine.quantities import MOST_WHOLE, amounts, whole_numbers
 from longsearch.engine.query_language import fields, operators
 from longsearch.engine.query_language.fields import QUOTES, Condition, Filters, Sort
 from longsearch.engine.query_language.file_filter import FileFilter, FolderFilter
@@ -29,6 +29,7 @@ _PREFIX_MIN_CHARS = 3  # "w1"* took 0.85 s at 100k passages that all match it
 _QUESTION_MARKS = ("?", "\uff1f", "\u061f", "\u037e")
 _SIGN_ALONE = re.compile(r"AND|OR|NOT|NEAR(?:/\d+)?")
 _PATTERN = re.compile(r"(?!\*.*\*$)(?=(?:.*[^\W_]){3})(?!\d+\*\d)[\w'’-]*(?:\*[\w'’-]+)*\*?")
+_RANGE_WITHOUT_UNIT = re.compile(r"(?:[~≈≤≥]|[<>]=?)\d[\d.,]*|\d+\.\.\d+")
 _MEANINGLESS = re.compile(r"[+!~][^\W\d]\S*|[^\W\d]\w*[~^]\d*|[^\W\d]+\?[^\W\d]+|\*?[a-z]{1,2}\*|\*[a-z]{1,2}")
 
 
@@ -154,6 +155,13 @@ def _term(item: re.Match[str], body: str, is_unfinished: bool, notes: list[str])
         return Term(body, True, is_unfinished and _may_be_prefix(body))
     if (body[0] in "~<>≤≥≈" or ".." in body) and amounts(body):
         return Term(body, is_pattern=True)
+    if ".." in body and (numbers := whole_numbers(body)):
+        return Term(body, is_pattern=True, like=numbers)
+    if _RANGE_WITHOUT_UNIT.fullmatch(body):
+        notes.append(
+            f"{body} is looked up as words: without a unit a range needs both ends and at most {MOST_WHOLE} numbers, "
+            "as 1990..2000 does"
+        )
     if "*" in body and _PATTERN.fullmatch(body):
         return Term(body, False, body.endswith("*") and body.count("*") == 1, is_pattern=True)
     if _MEANINGLESS.fullmatch(body):

@@ -15,7 +15,7 @@ def with_words_like(query: Query, indexes: Sequence[Index]) -> Query:
     notes = list(query.notes)
 
     def term(own: Term) -> Term:
-        if not own.is_pattern or own.is_range:
+        if not own.is_pattern or "*" not in own.text:
             return own
         if own.text not in known:
             found = {word for index in indexes for word in index.backend.words_like(own.text)}

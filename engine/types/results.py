@@ -266,14 +266,14 @@ class Term:
     is_prefix: bool = False
     """Whether any word that begins with its last word matches: it is still being typed, or has a star at its end."""
     is_pattern: bool = False
-    """Whether it stands for many words: a star in it for any letters, or a range of quantities."""
+    """Whether it stands for many words: a star in it for any letters, or a range."""
     like: tuple[str, ...] = ()
-    """For a pattern: words of the index that are like it."""
+    """For a pattern with a star the words of the index that are like it; for 1990..2000 its numbers."""
 
     @property
     def is_range(self) -> bool:
         """Whether it is a pattern that stands for all quantities in a range: >=40 kg."""
-        return self.is_pattern and "*" not in self.text
+        return self.is_pattern and "*" not in self.text and not self.like
 
 
 _LEVELS_BY_NAME = {"unlikely": "chance", "unsure": "weak", "likely": "good"}

@@ -52,6 +52,10 @@ def notes(home: Path) -> Path:
         ("70 mm", "tile"),
         ("~12 in", ""),
         ("~1990 s", ""),
+        ("1992..2001", ""),
+        ("85..95", "ram time"),
+        ("2999990..3000010", "sack time"),
+        ("the -1..10", "plank"),
     ],
 )  # fmt: skip
 def test_a_quantity_is_found_in_any_unit_and_a_range_by_values(
@@ -72,6 +76,12 @@ def test_the_words_of_a_range_are_those_of_the_values_in_it(low: int, share: int
     assert asked.has(said) is is_begun
     assert is_begun or not 1000 <= share <= 2000
     assert not is_begun or 999 <= share <= 2001
+
+
+@pytest.mark.parametrize("query", [">1000", "≤ 3", "1000..9000", "9..3"])
+def test_a_range_without_unit_that_cannot_be_looked_up_says_so(query: str) -> None:
+    (note,) = parse(f"ewe {query.replace(' ', '')}").notes
+    assert "without a unit a range needs both ends" in note
 
 
 def test_a_range_is_written_as_it_was_understood_and_lights_what_it_found() -> None:

@@ -20,6 +20,12 @@ from longsearch.engine.quantities import quantities
             "10 × 5 kg, 2 x 3, 12 × 20 cm²",
             [(10, 10, ""), (5, 5, "kg"), (2, 2, ""), (3, 3, ""), (12, 12, ""), (20, 20, "cm²")],
         ),
+        ("10^6 kg, 1e6 Pa, 1.5 × 10^3 m", [(1e6, 1e6, "kg"), (1e6, 1e6, "Pa"), (1500, 1500, "m")]),
+        ("2^6 kg, km/5 kg", [(2, 2, "")]),
+        ("1½ inches, 2 1/2 ft, 1/2 inch", [(1.5, 1.5, "in"), (2.5, 2.5, "ft"), (0.5, 0.5, "in")]),
+        ("1½ million €", [(1.5e6, 1.5e6, "€")]),
+        ("Rs 5 lakh, USD 5 million, CHF 3", [(5e5, 5e5, "₹"), (5e6, 5e6, "$"), (3, 3, "CHF")]),
+        ("3 bis 4 Stunden, 500 square meters", [(3, 4, "h"), (500, 500, "m²")]),
         ("version 1.2.3, CVE-2021-44228, mp3", []),
     ],
 )
