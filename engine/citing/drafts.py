@@ -57,7 +57,7 @@ _GAP = re.compile(r"\s*(?:\[[^\]]*\]|\(\s*(?:…|\.{3})\s*\)|…|(?:\.\s?){3,})\
 _OWN_CASE = re.compile(r"(?<!\w)\[([^\W\d_])\](?=[^\W\d_])")
 """A first letter that was made small or large: [t]he."""
 _NEXT_SENTENCE = re.compile(r"[.!?]['\"”’»“]?\s+[^\W\d_]")
-_LAST_SENTENCE = re.compile(r"\n\s*\n|(?<!\bal)[.!?]\s(?=[^\W\d_])")
+_LAST_SENTENCE = re.compile(r"\n\s*\n|(?<!\bal)[.!?]\s+(?=[^\W\d_]|\W?$)")
 _NEAR = 160
 """Characters after a quotation in which its source may stand."""
 
@@ -268,8 +268,9 @@ def _cited(text: str, citations: Citations, start: int, stop: int) -> tuple[Cite
         return inside[0].sources
     if below := citations.below(text.find("\n\n", stop - 1)):
         return below
-    before = text[max(start - 2 * _NEAR, 0) : start].rstrip(" >")
+    first = max(start - 2 * _NEAR, 0)
+    before = text[first:start].rstrip(">")
     if (said := before.rstrip()).endswith(":"):  # he says:, and then a block
         before = said
-    in_sentence = citations.between(start - len(_LAST_SENTENCE.split(before)[-1]) - (start - len(before)), start)
+    in_sentence = citations.between(first + len(before) - len(_LAST_SENTENCE.split(before)[-1]), start)
     return in_sentence[-1].sources if in_sentence else ()

@@ -147,6 +147,21 @@ def test_a_million_marks_take_no_square_of_the_time() -> None:
     assert quotations_in("“" * 20_000) == []
 
 
+@pytest.mark.parametrize(
+    ("before", "author"),
+    [
+        ("As Smith (2001) says, ", "Smith"),
+        ("Smith (2001) says:\n\n> ", "Smith"),
+        ("It is long (Smith 2001). ", ""),
+        ("Smith (2001) saw it first.\n\nThe report adds that ", ""),
+    ],
+)
+@pytest.mark.parametrize("filler", ["", "Nothing of note is said here.\n\n" * 20])
+def test_a_source_before_a_quotation_counts_in_its_own_sentence_alone(filler: str, before: str, author: str) -> None:
+    (quoted,) = quotations_in(f'{filler}{before}"the valve had failed before the fire"')
+    assert [source.author for source in quoted.cited] == [author] * bool(author)
+
+
 def test_a_sentence_that_cites_is_a_claim_and_an_entry_of_the_list_of_sources_is_none() -> None:
     draft = """# Valves
 
