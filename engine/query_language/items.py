@@ -11,10 +11,13 @@ from longsearch.engine.query_language.fields import QUOTES, Filters
 # an item: an optional minus, then a sign, a phrase (perhaps unclosed) or a word; in a field a name before
 _BAR = r"(?<!\S)\|{1,2}(?!\S)|(?<=[\w\"*'’)])\|(?=[\w\"*'’(-])"
 _SIGN = rf"(?P<sign>[()]|{_BAR}|(?:(?<!-)(?P<kind>AND|OR|NOT|NEAR(?:/(?P<within>\d{{1,2}}))?)|&&)(?![^\s()]))"
-_BODY = r'(?:"(?P<phrase>[^"]*)(?P<closed>"?)(?:(?<=")~(?P<near>\d{1,2})(?!\w))?|(?P<word>[^\s"]+))'
+_ANY_WORD = r'(?P<word>[^\s"]+)'
+_BODY = rf'(?:"(?P<phrase>[^"]*)(?P<closed>"?)(?:(?<=")~(?P<near>\d{{1,2}})(?!\w))?|{_ANY_WORD})'
 # behind a phrase a dash means nothing: "Bourbaki"-style; and two begin an option of a program: --no-verify
 _MINUS = r"(?:(?P<minus>(?<![^\s(|])-(?!-))|-+)?"
-_ITEM = re.compile(rf"{_MINUS}(?:{_SIGN}|{_BODY.replace('<word>', f'<word>{ANY_RANGE}|')})")
+_COMMA = r"(?<=[^\W\d_])[,;](?=[^\W\d_])"  # without a space it stands between words too
+_WORD = rf"(?P<word>{ANY_RANGE}|(?:(?!{_COMMA})[^\s\"])+)"
+_ITEM = re.compile(rf"{_MINUS}(?:{_SIGN}|{_BODY.replace(_ANY_WORD, _WORD)})")
 _SCHEMES = frozenset(("mailto", "tel", "urn", "file"))  # of addresses: no fields that somebody mistyped
 _INSIDE = re.compile(_BAR)
 _MAY_END_INSIDE = re.compile(r"[)|]")

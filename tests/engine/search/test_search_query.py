@@ -163,6 +163,10 @@ def test_two_dashes_begin_an_option_of_a_program_which_is_text() -> None:
     assert texts(query.excluded) == ["draft"]
 
 
+def test_a_comma_without_a_space_stands_between_words() -> None:
+    assert texts(parse("pumps,valves;seals 1,234.5 author:doe,jane").words) == ["pumps", "valves", "seals", "1,234.5"]
+
+
 def test_a_file_filter_is_neither_a_word_nor_part_of_the_meaning() -> None:
     query = parse('notice period in:contracts -in:"old drafts" type:pdf -type:.md "in writing"')
     assert texts(query.words) == ["notice", "period"]
