@@ -68,20 +68,30 @@ class Reading:
 
 def read(environment: Mapping[str, str] = os.environ) -> Reading:
     """Return the settings in force. The file is read again when it has changed; a mistake in it raises nothing."""
+    written: Mapping[str, _Written] = {}
+    problems: tuple[Problem, ...] = ()
     try:
         path = config_path()
-    except LongsearchError:  # no home folder, as in a container
-        return _joined({}, (), environment)
-    try:
         found = path.stat()
         _check(found)
         written, problems = _parsed(path, _text(path, found.st_mtime_ns, found.st_size))
-    except (FileNotFoundError, NotADirectoryError):
-        written, problems = {}, ()
+    except (LongsearchError, FileNotFoundError, NotADirectoryError):
+        pass  # there is no file, or no home folder, as in a container
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        written, problems = {}, (Problem(f"{path} cannot be read: {reason}", _NOT_USED),)
-    return _joined(written, problems, environment)
+        problems = (Problem(f"{path} cannot be read: {reason}", _NOT_USED),)
+    values = {name: own.value for name, own in written.items()}
+    origins = {name: (own.raw, own.origin) for name, own in written.items()}
+    wrong: dict[str, Problem] = {}
+    for setting in SETTINGS:
+        if text := environment.get(setting.variable, "").strip() if setting.variable else "":
+            try:
+                values[setting.name] = setting.kind.from_text(text)
+                origins[setting.name] = text, setting.variable
+            except ValueError:
+                wrong[setting.name] = Problem(f"{setting.variable} is {text!r}", f"set it to {setting.kind.expected}")
+    effective = [Effective(setting, *origins.get(setting.name, (None, "default"))) for setting in SETTINGS]
+    return Reading(Settings(**values), tuple(effective), problems, wrong)
 
 
 def current(*names: str, environment: Mapping[str, str] = os.environ) -> Settings:
@@ -211,25 +221,3 @@ def line_of(text: str, key: str) -> int | None:
             return begins
         begins = n + 1
     return None
-
-
-def _joined(written: Mapping[str, _Written], problems: tuple[Problem, ...], environment: Mapping[str, str]) -> Reading:
-    """Put the environment over the file, and the file over the defaults."""
-    values: dict[str, Any] = {}
-    effective: list[Effective] = []
-    wrong: dict[str, Problem] = {}
-    for setting in SETTINGS:
-        text = environment.get(setting.variable, "").strip() if setting.variable else ""
-        try:
-            if text:
-                values[setting.name] = setting.kind.from_text(text)
-                effective.append(Effective(setting, text, setting.variable))
-                continue
-        except ValueError:
-            wrong[setting.name] = Problem(f"{setting.variable} is {text!r}", f"set it to {setting.kind.expected}")
-        if setting.name in written:
-            values[setting.name] = written[setting.name].value
-            effective.append(Effective(setting, written[setting.name].raw, written[setting.name].origin))
-        else:
-            effective.append(Effective(setting, None, "default"))
-    return Reading(Settings(**values), tuple(effective), problems, wrong)
