@@ -60,7 +60,7 @@ MOST_SOFT_TOKENS = 100
 def check_thinking(readout: ReadoutConfig, steps: int) -> None:
     """Raise ModelError unless a query may have K = `steps` soft tokens under `readout`."""
     if readout.readout != "generative":
-        hint = "only a model whose readout is `generative` can; docs/models.md says how to train one"
+        hint = "leave out --think or LONGSEARCH_THINK: neither bundled model can, only one that is `generative`"
         raise ModelError(f"this model cannot think: its readout is `{readout.readout}`", hint)
     if not 0 <= steps <= MOST_SOFT_TOKENS:
         raise ModelError(f"a query can have 0 to {MOST_SOFT_TOKENS} soft tokens, not {steps}")

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from gpu_models import Decoder, DecoderConfig
 
 from longsearch.engine.inference.footprint import peak_mib
 from longsearch.engine.models.config import Mamba2Config
@@ -23,6 +24,20 @@ _VOCABULARY = 8192
 _WARM_UP_TOKENS = 512
 
 
+class Transformer(Decoder):
+    """A decoder of the bundled model's layers, width and weights, which `read` gives its tokens at once."""
+
+    def __init__(self) -> None:
+        super().__init__(DecoderConfig(4, 384, n_heads=12, n_kv_heads=12, d_ffn=1024, vocab_size=_VOCABULARY))
+
+    def initial_state(self, rows: int) -> None:
+        """Nothing: a transformer's slice would need all tokens before it."""
+
+    def step(self, tokens: torch.Tensor, state: None) -> tuple[torch.Tensor, None]:
+        """Read all tokens."""
+        return self(tokens), None
+
+
 class Cell(NamedTuple):
     """What to read, and how."""
 
@@ -33,13 +48,15 @@ class Cell(NamedTuple):
     """Tokens in each row of the batch."""
 
 
-def make(name: str) -> RecurrentModel:
-    """Make a model of 128 channels and 2 layers, the same in every process; `bundled` is the bundled model."""
+def make(name: str) -> RecurrentModel | Transformer:
+    """Make a model of 128 channels and 2 layers, the same in every process, or the bundled one or its transformer."""
     torch.manual_seed(0)
     if name == "bundled":
         from longsearch.engine.inference.encoder import Encoder
 
         return Encoder.open("bundled", device="cpu", dtype="float32").model
+    if name == "transformer":
+        return Transformer().requires_grad_(False)
     model: torch.nn.Module
     if name == "Mamba2":
         model = QuickMamba2.of(_random(Mamba2(Mamba2Config(128, 2, _VOCABULARY, d_state=64, n_heads=4))))
@@ -63,7 +80,7 @@ def _random(model: Any) -> Any:
     return model.eval()
 
 
-def read(model: RecurrentModel, tokens: torch.Tensor, vertical_size: int) -> torch.Tensor:
+def read(model: RecurrentModel | Transformer, tokens: torch.Tensor, vertical_size: int) -> torch.Tensor:
     """Read tokens (batch, length) in slices of V; return the last hidden states (batch, d_model) and keep no others."""
     with torch.inference_mode():
         state = model.initial_state(len(tokens))
@@ -96,10 +113,10 @@ def memories(name: str, cells: list[Cell], threads: int) -> list[float]:
         return pool.map(memory, cells, chunksize=1)
 
 
-_kept: dict[str, RecurrentModel] = {}
+_kept: dict[str, RecurrentModel | Transformer] = {}
 
 
-def _keep(model: RecurrentModel, threads: int) -> None:
+def _keep(model: RecurrentModel | Transformer, threads: int) -> None:
     """Keep the model of the parent process: a fork passes it without a copy."""
     _kept["model"] = model
     torch.set_num_threads(threads)

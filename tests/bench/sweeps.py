@@ -3,8 +3,9 @@
 After Figures 3 to 5 of "Linear-Time and Constant-Memory Text Embeddings Based on Recurrent Language Models" (arXiv
 2604.18199), on the processor instead of a GPU. Q is the block of the scan, V the vertical chunk. V of the whole length
 is the paper's fully horizontal inference. The three families have random weights of one small shape, in float32; the
-bundled model is a fourth. Needs Linux, and some ten minutes of one core; `--only` and `--longest` make it shorter, and
-`--smoke` takes a minute. Prints every figure, writes sweeps.json, and draws it with `sweep_plots.py`.
+bundled model is a fourth, and beside it stands a transformer of its size. Needs Linux, and some ten minutes of one
+core; `--only`, `--sweeps` and `--longest` make it shorter, and `--smoke` takes a minute. Prints every figure, writes
+sweeps.json, and draws it with `sweep_plots.py`.
 
 The cells of a model take turns in one process, and the shortest of several processor times counts. Memory is that of a
 separate process for each cell: what the reading adds to the weights and the libraries, at the highest.
@@ -21,20 +22,29 @@ from typing import Any
 
 from measuring import REPOSITORY
 
-MODELS = {"Mamba2": 256, "RWKV-7": 32, "xLSTM": 64, "bundled": 64}
-"""The models, and Q of each as its checkpoints have it."""
+MODELS = {"Mamba2": 256, "RWKV-7": 32, "xLSTM": 64, "bundled": 64, "transformer": 1}
+"""The models, and Q of each as its checkpoints have it; a transformer has no blocks."""
 BLOCKS = (8, 16, 32, 64, 128, 256, 512)
 _MAX_BLOCK = {"RWKV-7": 64}  # the two factors of its decay would leave float32's range
 SLICES = (64, 128, 256, 512, 1024, 2048, 4096, 8192)
 USUAL_SLICE = 2048
 LENGTHS = (512, 2048, 8192, 32_768, 131_072, 1_048_576)
 _LONGEST_WHOLE = 32_768  # one slice of 131,072 tokens would take gigabytes
+BESIDE = (512, 2048, 4096, 8192, 16_384)
+"""Lengths at which the bundled model and the transformer are timed."""
+SWEEPS = ("Q", "V", "length", "beside")
 Row = dict[str, Any]
 
 
 def plan(model: str, smoke: bool, longest: int) -> Iterator[Row]:
     """Yield what to measure of a model: the sweep, and Q, V, batch and tokens."""
     Q, n, rows, shrink = MODELS[model], *((128, 2, 64) if smoke else (4096, 8, 1))
+    if model in ("bundled", "transformer"):
+        for length in (length // shrink for length in BESIDE if length <= longest):
+            V = length if model == "transformer" else min(length, USUAL_SLICE // shrink)
+            yield {"sweep": "beside", "Q": Q, "V": V, "batch": 1, "tokens": length}
+    if model == "transformer":
+        return
     blocks = [block for block in BLOCKS if block <= _MAX_BLOCK.get(model, n)]
     yield from ({"sweep": "Q", "Q": block, "V": n, "batch": 1, "tokens": n} for block in blocks)
     for batch, tokens in ((1, n), (rows, n // rows)):
@@ -92,6 +102,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--out", type=Path, default=Path(), help="folder for sweeps.json and the plots")
     parser.add_argument("--only", nargs="+", default=list(MODELS), choices=MODELS, help="models to measure")
+    parser.add_argument("--sweeps", nargs="+", default=SWEEPS, choices=SWEEPS, help="what to vary")
     parser.add_argument("--longest", type=int, default=LENGTHS[-1], metavar="TOKENS", help="longest document")
     parser.add_argument("--rounds", type=int, default=3, help="times of each cell, of which the shortest counts")
     parser.add_argument("--threads", type=int, default=1)
@@ -102,7 +113,7 @@ def main() -> None:
     rows: list[Row] = json.loads(target.read_text("utf-8"))["rows"] if target.exists() else []
     rows = [row for row in rows if row["model"] not in arguments.only]  # of other models: an earlier run's
     for model in arguments.only:
-        planned = list(plan(model, arguments.smoke, arguments.longest))
+        planned = [row for row in plan(model, arguments.smoke, arguments.longest) if row["sweep"] in arguments.sweeps]
         for row in measure(model, planned, arguments.threads, arguments.rounds):
             rows.append(row)
             print(line(row), flush=True)
