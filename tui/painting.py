@@ -3,8 +3,9 @@
 from typing import TYPE_CHECKING
 
 from rich.style import Style
+from textual import events
 from textual.content import Content
-from textual.geometry import Region
+from textual.geometry import Region, Size
 from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Static
@@ -37,6 +38,8 @@ class PaintsLines(_Widget):
     """A part of a widget that draws itself by `render_line`, in its `ground`."""
 
     _ground: Style | None = None
+    _painted: Size | None = None
+    """The size in which it was painted last."""
 
     @property
     def ground(self) -> Style:
@@ -44,7 +47,10 @@ class PaintsLines(_Widget):
         return self._ground or self.rich_style
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Paint these lines."""
+        """Paint these lines. Textual forgets to tell a new size if a widget's place was asked for just before it."""
+        if self.size != self._painted:
+            self._painted = self.size
+            self.post_message(events.Resize(self.size, self.virtual_size, self.container_size))
         self._ground = self.rich_style
         try:
             return super().render_lines(crop)

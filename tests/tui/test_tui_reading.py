@@ -71,6 +71,15 @@ async def test_enter_goes_in_and_escape_goes_out_step_by_step() -> None:
         assert isinstance(pilot.app.focused, Input)
 
 
+async def test_a_text_that_gets_more_room_stays_where_it_is() -> None:
+    async with LongsearchApp(three_reports()).run_test(size=SMALL) as pilot:
+        await ask(pilot, "valve", press_enter=True)
+        height, top = preview(pilot).size.height, preview(pilot).scroll_offset.y
+        await pilot.press("enter")
+        await settle(pilot)
+        assert preview(pilot).size.height >= height + 8 and preview(pilot).scroll_offset.y == top
+
+
 async def test_the_text_opens_at_the_best_passage_and_n_and_p_go_through_the_others() -> None:
     backend = three_reports()
     async with LongsearchApp(backend).run_test(size=WIDE) as pilot:

@@ -166,9 +166,9 @@ MAIN_STATES: dict[str, tuple[Callable[[], FakeBackend], Steps]] = {
 @pytest.mark.parametrize(
     ("state", "size"),
     [
-        # a text that is read at 60x20 stands two rows higher or lower, by which answer came first
-        *(pytest.param(state, (60, 20), id=f"{state}-60x20") for state in ("first", "results")),
-        *(pytest.param(state, (200, 50), id=f"{state}-200x50") for state in MAIN_STATES),
+        pytest.param(state, size, id=f"{state}-{size[0]}x{size[1]}")
+        for size in ((60, 20), (200, 50))
+        for state in MAIN_STATES
     ],
 )
 def test_the_main_states_at_the_smallest_and_the_largest_size(

@@ -68,8 +68,8 @@ class Preview(PaintsLines, ScrollView):
         """The letters that the reader searches for in this text; set by `search` and `show`."""
         self.reading_at = 0
         """Offset of the character that keeps its place when the window changes."""
-        self._is_passage_anchor = False
-        """True after a jump: the anchor is a quarter of the height below the top. False after a scroll: at the top."""
+        self._rows_above: int | None = 0
+        """Rows between the top and the anchor: none after a scroll. None after a jump: a quarter of the height."""
         self._expected_y = 0
         self._margin = 2
         """Cells left of the text: page number, space, passage mark, space."""
@@ -94,8 +94,9 @@ class Preview(PaintsLines, ScrollView):
         pages = len(document.page_starts)
         self._margin = 2 + (len(str(pages)) + 1 if pages else 0)
         if not stay:
-            self.reading_at, self._is_passage_anchor = current.start if current else 0, True
+            self.reading_at, self._rows_above = current.start if current else 0, None
         self._lay_out()
+        self.refresh()
 
     def go_to_passage(self, step: int) -> None:
         """Go `step` passages further in the text; the first follows the last."""
@@ -113,12 +114,13 @@ class Preview(PaintsLines, ScrollView):
         if finding is not None and finding.place is not None:
             self.go_to(finding.place[0])
         else:
-            self._go_to_anchor()
+            self.refresh()
 
     def go_to(self, offset: int) -> None:
         """Show the character at `offset`, a little below the top."""
-        self.reading_at, self._is_passage_anchor = offset, True
+        self.reading_at, self._rows_above = offset, None
         self._go_to_anchor()
+        self.refresh()
 
     def place(self) -> Place:
         """Return where the reader is."""
@@ -126,6 +128,11 @@ class Preview(PaintsLines, ScrollView):
         return find_place(self.document, self.text_layout, self.spans, self.current, top, height)
 
     # Layout
+
+    def on_focus(self) -> None:
+        """Keep the text where it is, also if the pane now gets more room."""
+        if self._rows_above is None:
+            self._rows_above = max(self.text_layout.line_at(self.reading_at) - self.scroll_offset.y, 0)
 
     def on_resize(self) -> None:
         """Wrap to the new width; the anchor keeps its place."""
@@ -156,20 +163,21 @@ class Preview(PaintsLines, ScrollView):
                 self._use(layout)
 
     def _use(self, layout: TextLayout) -> None:
-        anchor, is_passage_anchor = self.reading_at, self._is_passage_anchor
+        anchor, rows_above = self.reading_at, self._rows_above
         self.text_layout = layout
         self.virtual_size = Size(layout.width, len(layout))  # scrolls, and so moves the anchor, if the text is shorter
-        self.reading_at, self._is_passage_anchor = anchor, is_passage_anchor
+        self.reading_at, self._rows_above = anchor, rows_above
         self._go_to_anchor()
+        self.refresh()
 
     def _go_to_anchor(self) -> None:
         if self.text_layout.text is self.document.text:
-            rows_above = max(self.size.height // 4, 1) if self._is_passage_anchor else 0
+            quarter = max(self.size.height // 4, 1)
+            rows_above = quarter if self._rows_above is None else min(self._rows_above, quarter)
             line = self.text_layout.line_at(self.reading_at) - rows_above
             self._expected_y = min(max(line, 0), self.max_scroll_y)
             self.scroll_to(y=self._expected_y, animate=False)
             self.tell()
-        self.refresh()
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """After the reader has scrolled, make the line at the top the anchor."""
@@ -177,7 +185,7 @@ class Preview(PaintsLines, ScrollView):
         if self.is_mounted and self.text_layout.text is self.document.text:
             if round(new_value) != self._expected_y:
                 line = min(round(new_value), len(self.text_layout) - 1)
-                self.reading_at, self._is_passage_anchor = self.text_layout.span(line)[0], False
+                self.reading_at, self._rows_above = self.text_layout.span(line)[0], 0
             self.tell()
 
     def tell(self) -> None:
