@@ -143,7 +143,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _failed(error: LongsearchError | KeyboardInterrupt | OSError) -> int:
     """Say why a command failed. Returns the exit code."""
     if isinstance(error, KeyboardInterrupt):
-        print("longsearch: interrupted; what was done is kept", file=sys.stderr)
+        below = "\n" if sys.stderr.isatty() else ""  # a terminal shows ^C behind the progress
+        print(f"{below}longsearch: interrupted; what was done is kept", file=sys.stderr)
         return EXIT_INTERRUPTED
     if isinstance(error, LongsearchError):
         print(f"longsearch: {printable(error.message)}", file=sys.stderr)

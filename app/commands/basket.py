@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from longsearch.engine.citing.evidence import Evidence
 
 HELP = "list the passages that you keep as evidence; add, annotate, remove or export them"
+_EMPTY = "the basket is empty; in the app, Space puts a passage into it"
 FORMATS = ("markdown", "csv", "csl", "bibtex")
 """The names in `engine.citing.forms.FORMATS`, which is not imported here because it takes time."""
 _SHOWN_CHARACTERS = 300
@@ -89,7 +90,7 @@ def _list(as_json: bool) -> int:
     if as_json:
         print(json.dumps({"passages": [_to_json(one.evidence, one.state.value) for one in found]}, indent=2))
     elif not found:
-        print("the basket is empty; in the app, Space puts a passage into it")
+        print(_EMPTY)
     for number, one in enumerate(() if as_json else found, start=1):
         print(*_lines(number, one.evidence, one.state.value), sep="\n")
     return 0 if found else 1
@@ -180,6 +181,8 @@ def _highlight(names: list[str], folder: Path) -> int:
     from longsearch.app.user_data.basket import Basket, chosen
 
     passages = Basket().content().passages
+    if not passages:
+        print(_EMPTY, file=sys.stderr)
     copies, notes = highlight([chosen(passages, name) for name in names] or passages, folder)
     for note in notes:
         print(f"note: {printable(note)}", file=sys.stderr)
@@ -196,7 +199,7 @@ def _export(options: Namespace) -> int:
     passages = Basket().content().passages
     wanted = [chosen(passages, name) for name in options.passage] or passages
     if not wanted:
-        print("the basket is empty; in the app, Space puts a passage into it", file=sys.stderr)
+        print(_EMPTY, file=sys.stderr)
         return 1
     text, notes = exported(wanted, options.format or format_of(options.output) or FORMATS[0])
     for note in notes:

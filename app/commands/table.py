@@ -43,7 +43,7 @@ def run(options: Namespace) -> int:
     from longsearch.app.search.python_door import query_vector
     from longsearch.app.search.scope import Scope
 
-    file = expanded(options.output).absolute() if options.output else None
+    file = expanded(options.output).resolve() if options.output else None
     kind = options.to or (file.suffix.lower().lstrip(".") if file else "csv")
     if kind not in _KINDS:
         raise LongsearchError(f"a table cannot be written as {kind}", f"take --to {', '.join(_KINDS)}")

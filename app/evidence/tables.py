@@ -29,7 +29,7 @@ from longsearch.engine.types.results import ChanceLevel, DocumentHit, SearchMode
 _CORNER = "question"
 _SAVED_EACH_S = 20
 _AROUND = 60
-"""Characters on each side of a quantity."""
+"""Characters on each side of a quantity, and the rest of the words in which they end."""
 _PLACE = re.compile(r" \[[^\[\]]*\]$")
 # A folder's best document is expected to answer, most of a table's are not: so these lines, in log odds, are stricter
 # than those of `Verdict`. Drawn on 120 questions about stories and pages of the government, each asked of the document
@@ -103,7 +103,8 @@ class Table:
             said = _PLACE.sub("", text)
             for one in quantities(said):
                 high = f"{one.high:.12g}" if one.high != one.low else ""
-                around = said[max(0, one.start - _AROUND) : one.stop + _AROUND]
+                first, last = said.rfind(" ", 0, max(one.start - _AROUND, 0)) + 1, said.find(" ", one.stop + _AROUND)
+                around = said[first : last if last >= 0 else len(said)]
                 rows.append([question, name, f"{one.low:.12g}", high, one.unit, around])
         return FORMATS["csv"][0](rows)
 

@@ -67,6 +67,14 @@ def test_the_numbers_of_the_cells_are_written_with_unit_and_words() -> None:
     assert rows[1:] == [["how wide?", "a.md", "40", "60", "cm", "The keel is 40-60 cm wide."]]
 
 
+def test_the_words_around_a_number_are_whole() -> None:
+    table = Table(["how wide?"], [Column("a.md", "/", "a.md")], None, "csv")
+    table.cells["how wide?", "a.md"] = "foremost " * 9 + "40 cm" + " aftermost" * 9
+    words = FORMATS["csv"][1](table.values())[1][-1].split()
+    assert {"foremost", "40", "cm", "aftermost"} == set(words)
+    assert len(words) < 18
+
+
 def test_a_table_that_was_stopped_goes_on_where_it_was(
     notes: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
