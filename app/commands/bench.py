@@ -102,13 +102,13 @@ def measure(model: str, width: Width, seconds: float) -> Figures:
     """
     import torch
 
-    from longsearch.app.paths import calibration_path
+    from longsearch.app.paths import calibration_path, speed_path
     from longsearch.engine.inference import speed
-    from longsearch.engine.inference.calibration import calibrated_size
+    from longsearch.engine.inference.calibration import calibrated_size, measured_formats
     from longsearch.engine.inference.encoder import Encoder
     from longsearch.engine.inference.footprint import peak_mib
 
-    encoder = Encoder.open(model, width=width)
+    encoder = Encoder.open(model, width=width, speeds=measured_formats(model, speed_path()))
     encoder.vertical_size = calibrated_size(encoder, calibration_path(), may_measure=True) or encoder.vertical_size
     dtype = encoder.hardware.products
     tokens_per_s = speed.document_rate(encoder, seconds / 2)

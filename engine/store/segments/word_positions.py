@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from longsearch.engine.store.segments.files import Arrays
 from longsearch.engine.store.segments.postings import positions_at
-from longsearch.engine.store.segments.term_counts import Ints, counts_at, places_at, ranges
+from longsearch.engine.store.segments.term_counts import counts_at, places_at, ranges
 
 _AT_ONCE = 4_096  # passages: what is looked up of them stays in a core's own cache
 
@@ -32,23 +32,23 @@ class _Occurrences:
 
     def __init__(self, segment: Arrays, word: Word) -> None:
         start, stop = segment["posting_ends"][[word.first, word.stop]].tolist()
-        self._segment, counts = segment, counts_at(segment, start, stop).astype(np.int64)
-        self.places = places_at(segment, start, stop).astype(np.int64)
-        self._starts = np.cumsum(counts) - counts + int(segment["position_ends"][word.first])
-        self._counts = counts
+        self._segment, self._counts = segment, counts_at(segment, start, stop)
+        self.places = places_at(segment, start, stop)
+        self._ends = np.cumsum(self._counts, dtype=np.int64)
+        self._ends += int(segment["position_ends"][word.first])
         self._has_many = word.stop - word.first > 1
         if self._has_many:
             order = np.argsort(self.places, kind="stable")
-            self.places, self._starts, self._counts = self.places[order], self._starts[order], counts[order]
+            self.places, self._ends, self._counts = self.places[order], self._ends[order], self._counts[order]
 
-    def of(self, wanted: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def of(self, wanted: NDArray[np.uint32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """(which of the passages at `wanted` (ascending), the position in it) of each occurrence in these."""
         own, which = np.searchsorted(self.places, wanted), np.arange(len(wanted))
         if self._has_many:
             n = np.searchsorted(self.places, wanted, "right") - own
             own, which = ranges(own, n), np.repeat(which, n)
-        which = np.repeat(which, self._counts[own])
-        return which, positions_at(self._segment, ranges(self._starts[own], self._counts[own]))
+        counts = self._counts[own].astype(np.int64)
+        return np.repeat(which, counts), positions_at(self._segment, ranges(self._ends[own] - counts, counts))
 
 
 def phrase(segment: Arrays, words: Sequence[Word]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -59,7 +59,7 @@ def phrase(segment: Arrays, words: Sequence[Word]) -> tuple[NDArray[np.int64], N
         width, starts = _starts(found, [one.of(wanted) for one in found])
         own = np.bincount(starts // width, minlength=len(wanted))
         held = np.flatnonzero(own)
-        places.append(wanted[held])
+        places.append(wanted[held].astype(np.int64))
         counts.append(own[held])
     return np.concatenate(places), np.concatenate(counts)
 
@@ -93,19 +93,19 @@ def near(segment: Arrays, phrases: Sequence[Sequence[Word]], within: int) -> NDA
                     before = np.append(-1 - width, begins)[np.searchsorted(begins, last, "right")]
                     last = last[before >= last - len(phrases[other]) - within]
             held[last // width] = True
-        places.append(wanted[held])
+        places.append(wanted[held].astype(np.int64))
     return np.concatenate(places)
 
 
-def _blocks(found: Sequence[_Occurrences]) -> Iterator[NDArray[np.int64]]:
+def _blocks(found: Sequence[_Occurrences]) -> Iterator[NDArray[np.uint32]]:
     """Yield the places of the passages that hold all these words, ascending, some at a time."""
     in_order = sorted((one.places for one in found), key=len)
     rarest = in_order[0]
-    wanted = reduce(_among, in_order[1:], rarest[np.diff(rarest, prepend=-1) > 0])
+    wanted = reduce(_among, in_order[1:], rarest[np.append(True, rarest[1:] != rarest[:-1])[: len(rarest)]])
     return (wanted[start : start + _AT_ONCE] for start in range(0, len(wanted), _AT_ONCE))
 
 
-def _among(wanted: NDArray[np.int64], places: Ints) -> NDArray[np.int64]:
+def _among(wanted: NDArray[np.uint32], places: NDArray[np.uint32]) -> NDArray[np.uint32]:
     own = np.searchsorted(places, wanted)
     held = own < len(places)
     held[held] = places[own[held]] == wanted[held]
