@@ -5,6 +5,10 @@ The index keeps page numbers and headings only. What a page is called follows fr
 
 from collections.abc import Sequence
 from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from longsearch.engine.types.results import PassageHit, Quotation
 
 _PAGE = "p."
 _UNITS = {
@@ -49,3 +53,8 @@ def place_name(
     name = f"{unit} {label} ({counted})" if label else f"{unit} {counted}"
     name += " (OCR)" if is_ocr else ""
     return f"{name} ({heading})" if heading and unit in _WITH_HEADING else name
+
+
+def place_of(path: str, one: "PassageHit | Quotation", is_ocr: bool = False) -> str:
+    """Name the place of a passage or a quotation in the file at `path`, as `place_name`."""
+    return place_name(path, one.page, one.heading, one.n_pages, is_ocr, one.page_label)

@@ -20,7 +20,7 @@ from longsearch.app.user_data.saved import NewPassage, SavedSearch
 from longsearch.app.viewing.viewer import line_of
 from longsearch.engine.errors import StoreError
 from longsearch.engine.index.opening import open_index
-from longsearch.engine.places import place_name
+from longsearch.engine.places import place_name, place_of
 from longsearch.engine.printable import printable
 from longsearch.engine.reason_lines import reason_lines
 from longsearch.engine.types.results import Answer, DocumentHit, Folder, PassageHit, Quotation
@@ -59,15 +59,11 @@ def _same_elsewhere(hit: DocumentHit) -> Json:
     return {name: [printable(shown_path(path)) for path in paths] for name, paths in found.items() if paths}
 
 
-def _named(path: str, one: PassageHit | Quotation, is_ocr: bool = False) -> str:
-    return place_name(path, one.page, one.heading, one.n_pages, is_ocr, one.page_label)
-
-
 def _from_passage(passage: PassageHit, path: str) -> Json:
     found: Json = {
         "page": passage.page,
         "page_label": printable(passage.page_label) or None,
-        "place": printable(_named(path, passage, is_ocr=passage.is_ocr)),
+        "place": printable(place_of(path, passage, is_ocr=passage.is_ocr)),
         "heading": printable(passage.heading),
         "start": passage.start,
         "stop": passage.stop,
@@ -88,7 +84,7 @@ def from_answer(answer: Answer, folder: Folder) -> Json:
     return {
         "sentence": readable(passage.sentence),
         "document": address(folder.name, _relative(answer.hit.path, folder)),
-        "place": printable(_named(answer.hit.path, passage, is_ocr=passage.is_ocr) or passage.heading),
+        "place": printable(place_of(answer.hit.path, passage, is_ocr=passage.is_ocr) or passage.heading),
         "line": line_of(Path(answer.hit.path), passage.sentence),
         "probability": None if passage.probability is None else round(passage.probability, 2),
     }
@@ -104,7 +100,7 @@ def from_quotation(one: Quotation, readable_folders: ReadableFolders, folder: Fo
         "title": printable(one.title),
         "page": one.page,
         "page_label": printable(one.page_label) or None,
-        "place": printable(_named(one.path, one)),
+        "place": printable(place_of(one.path, one)),
         "heading": printable(one.heading),
         "start": one.start,
         "stop": one.stop,
@@ -124,7 +120,7 @@ def from_verdict(verdict: Verdict, by_root: Mapping[str, Folder]) -> Json:
         "status": verdict.status.value,
         "cited": printable("; ".join(one.text for one in quoted.cited)) or None,
         "document": address(by_root[place.root].name, _relative(place.path, by_root[place.root])) if place else None,
-        "place": printable(_named(place.path, place)) if place else None,
+        "place": printable(place_of(place.path, place)) if place else None,
         "text": readable(place.text) if place else None,
         "differences": [[readable(one.draft), readable(one.document)] for one in verdict.differences],
         **({"note": printable(verdict.note)} if verdict.note else {}),

@@ -19,7 +19,7 @@ from longsearch.app.commands.links import has_links, link
 from longsearch.engine.amounts import counted
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.metadata_lines import describe, of_document
-from longsearch.engine.places import place_name
+from longsearch.engine.places import place_of
 from longsearch.engine.printable import condensed, printable
 from longsearch.engine.reason_lines import reason_lines
 
@@ -118,7 +118,7 @@ def _answer_to_json(answer: "Answer") -> dict[str, Any]:
         "document": shown_path(hit.path),
         "page": passage.page,
         "heading": passage.heading,
-        "place": _place(hit, passage),
+        "place": place_of(hit.path, passage),
         "line": line_of(Path(hit.path), passage.sentence),
         "score": round(answer.score, 4),
         "probability": None if passage.probability is None else round(passage.probability, 4),
@@ -133,7 +133,7 @@ def _answer_lines(results: "SearchResults", n: int) -> list[str]:
 def _answer_line(answer: "Answer") -> str:
     """An answering sentence on one line, with its document and its place."""
     hit, passage = answer.hit, answer.passage
-    place = _place(hit, passage, is_ocr=passage.is_ocr) or passage.heading
+    place = place_of(hit.path, passage, passage.is_ocr) or passage.heading
     return printable(condensed(f"{passage.sentence} ({', '.join(filter(None, (hit.title, place)))})"))
 
 
@@ -160,7 +160,7 @@ def to_text(results: "SearchResults", width: int, explain: bool = False, is_link
         lines.append(f"     {link(path, hit.path) if is_linked else path}{folder}")
         lines += [f"     {line}" for line in wording.same_elsewhere(hit)] if hit.also_at or hit.versions else []
         for passage in hit.passages[: 2 if number < _N_FULL else 1]:
-            place = _place(hit, passage, is_ocr=passage.is_ocr) or passage.heading
+            place = place_of(hit.path, passage, passage.is_ocr) or passage.heading
             text = printable(condensed(snippet(passage).removeprefix(f"{place}\n")))
             place = "" if place == hit.title else place  # it stands above already
             place = ", ".join(filter(None, (place, LIST_NAMES[passage.furniture])))
@@ -176,10 +176,6 @@ def to_text(results: "SearchResults", width: int, explain: bool = False, is_link
     return "\n".join([*lines, f"{found}, {how}, {took}"])
 
 
-def _place(hit: "DocumentHit", passage: "PassageHit", is_ocr: bool = False) -> str:
-    return place_name(hit.path, passage.page, passage.heading, passage.n_pages, is_ocr, passage.page_label)
-
-
 def _hit_to_json(hit: "DocumentHit") -> dict[str, Any]:
     from longsearch.app.paths import shown_path
 
@@ -188,7 +184,7 @@ def _hit_to_json(hit: "DocumentHit") -> dict[str, Any]:
             "page": passage.page,
             "heading": passage.heading,
             "page_label": passage.page_label or None,
-            "place": _place(hit, passage),
+            "place": place_of(hit.path, passage),
             "start": passage.start,
             "stop": passage.stop,
             "text": passage.text,

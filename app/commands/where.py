@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from longsearch.app.options import FOLDER, JSON, n_shown, option
 from longsearch.engine.amounts import counted
-from longsearch.engine.places import place_name
+from longsearch.engine.places import place_of
 from longsearch.engine.printable import condensed, printable
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def _to_json(quote: str, found: "list[Quotation]", notes: list[str], took_ms: fl
             "page": one.page,
             "heading": one.heading,
             "page_label": one.page_label or None,
-            "place": _place(one),
+            "place": place_of(one.path, one),
             "start": one.start,
             "stop": one.stop,
             "text": one.text,
@@ -66,13 +66,9 @@ def _to_json(quote: str, found: "list[Quotation]", notes: list[str], took_ms: fl
     return {"quote": quote, "took_ms": round(took_ms, 1), "note": "; ".join(notes), "places": places}
 
 
-def _place(one: "Quotation") -> str:
-    return place_name(one.path, one.page, one.heading, one.n_pages, label=one.page_label)
-
-
 def title_and_place(one: "Quotation") -> str:
     """Name the document of a place, and the page or the like."""
-    place = printable(_place(one))
+    place = printable(place_of(one.path, one))
     return f"{printable(one.title)}{', ' if place else ''}{place}"
 
 

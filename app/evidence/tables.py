@@ -20,7 +20,7 @@ from longsearch.app.search.query_vectors import VectorSource
 from longsearch.app.search.scope import Scope, opened
 from longsearch.app.search.searching import Question, search
 from longsearch.engine.errors import LongsearchError
-from longsearch.engine.places import place_name
+from longsearch.engine.places import place_of
 from longsearch.engine.printable import condensed, printable
 from longsearch.engine.quantities import quantities
 from longsearch.engine.store import documents, files
@@ -245,7 +245,7 @@ def answering(scope: Scope, source: VectorSource) -> Callable[[str, Column], str
         if not said:
             return ""
         passage = best.passage
-        place = place_name(best.hit.path, passage.page, passage.heading, passage.n_pages, label=passage.page_label)
+        place = place_of(best.hit.path, passage)
         about = ", ".join(filter(None, (place or passage.heading, said)))
         return condensed(passage.sentence) + (f" [{about}]" if about else "")
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rich.cells import cell_len
 from textual.content import Content
 
-from longsearch.engine.places import place_name
+from longsearch.engine.places import place_of
 from longsearch.engine.printable import condensed
 from longsearch.engine.types.results import LIST_NAMES, DocumentHit
 from longsearch.tui.text import styles
@@ -83,9 +83,7 @@ def _fitting(parts: list[str], width: int) -> str:
 
 def _place(hit: DocumentHit, width: int) -> str:
     best = hit.passages[0]
-    return clip(
-        shown(place_name(hit.path, best.page, best.heading, best.n_pages, best.is_ocr, best.page_label)), width // 2
-    )
+    return clip(shown(place_of(hit.path, best, best.is_ocr)), width // 2)
 
 
 def _lit(line: str, words: Highlighter, style: str) -> Content:
