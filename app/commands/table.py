@@ -38,7 +38,7 @@ OPTIONS = (
 
 def run(options: Namespace) -> int:
     """Fill the table. Returns 0, or 1 if every cell is empty. Ctrl+C keeps what was found."""
-    from longsearch.app.evidence.tables import Table, columns_of, questions_in
+    from longsearch.app.evidence.tables import Table, columns_of, kept_beside, questions_in
     from longsearch.app.paths import expanded
     from longsearch.app.search.python_door import query_vector
     from longsearch.app.search.scope import Scope
@@ -49,9 +49,10 @@ def run(options: Namespace) -> int:
         raise LongsearchError(f"a table cannot be written as {kind}", f"take --to {', '.join(_KINDS)}")
     if kind == "xlsx" and file is None and not options.json:
         raise LongsearchError("a workbook is no text to print", "name a file: -o table.xlsx")
-    questions = questions_in(expanded(options.questions))
+    asked = expanded(options.questions)
+    questions = questions_in(asked)
     scope = Scope.chosen(options.folder, options.everywhere)
-    table = Table(questions, columns_of(scope), file, kind)
+    table = Table(questions, columns_of(scope, filter(None, (asked, kept_beside(asked), file))), file, kind)
     n_kept, n_open = len(table.cells), len(table.open_cells())
     for left in table.fill(scope, query_vector):
         if sys.stderr.isatty():

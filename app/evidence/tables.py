@@ -9,7 +9,7 @@ import math
 import os
 import re
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -50,6 +50,11 @@ class Column:
     root: str
     path: str
     """Relative to `root`."""
+
+    @property
+    def file(self) -> str:
+        """Its whole path."""
+        return os.path.join(self.root, self.path)  # noqa: PTH118 - Path would normalise a hostile name
 
 
 class Table:
@@ -133,7 +138,7 @@ class Table:
         self, scope: Scope, source: VectorSource, now: Callable[[], float] = time.monotonic
     ) -> Generator[int, None, None]:
         """Fill the open cells, and yield how many are left after each. What was done is saved, however it ends."""
-        answer = answering(scope, source)
+        answer = answering(scope, source, frozenset(column.file for column in self.columns))
         left, saved = self.open_cells(), now()
         try:
             for n_done, (question, column) in enumerate(left, start=1):
@@ -173,8 +178,7 @@ class OpenTable:
 
     def path_of(self, document: str) -> str:
         """Return the path of a document."""
-        column = next(one for one in self.table.columns if one.name == document)
-        return os.path.join(column.root, column.path)  # noqa: PTH118 - Path would normalise a hostile name
+        return next(one.file for one in self.table.columns if one.name == document)
 
     def fill(self) -> Generator[int, None, None]:
         """Fill the empty cells."""
@@ -188,8 +192,14 @@ class OpenTable:
 
 def open_table(questions: Path, scope: Scope, source: VectorSource) -> OpenTable:
     """Open the table that is kept beside a file of questions. Raises LongsearchError for one that asks nothing."""
-    file = questions.with_name(f"{questions.stem}.table.csv")
-    return OpenTable(Table(questions_in(questions), columns_of(scope), file, "csv"), scope, source, str(file))
+    file = kept_beside(questions)
+    columns = columns_of(scope, (questions, file))
+    return OpenTable(Table(questions_in(questions), columns, file, "csv"), scope, source, str(file))
+
+
+def kept_beside(questions: Path) -> Path:
+    """Return the file in which the app keeps the table of a file of questions."""
+    return questions.with_name(f"{questions.stem}.table.csv")
 
 
 def questions_in(file: Path) -> list[str]:
@@ -203,8 +213,12 @@ def questions_in(file: Path) -> list[str]:
     return found
 
 
-def columns_of(scope: Scope) -> list[Column]:
-    """Return the documents of these folders, each once, by the best of its names."""
+def columns_of(scope: Scope, own: Iterable[Path] = ()) -> list[Column]:
+    """Return the documents of these folders, each once, by the best of its names.
+
+    The table's `own` files are left out: a file of questions would answer each of them.
+    """
+    left_out = {str(file.resolve()) for file in own}
     with opened(scope) as found:
         paths = [
             (folder, named[0])
@@ -213,29 +227,32 @@ def columns_of(scope: Scope) -> list[Column]:
         ]
     is_one = len({folder.root for folder, _ in paths}) == 1
     named = ((path if is_one else f"{folder.name}/{path}", folder.root, path) for folder, path in paths)
-    return sorted((Column(condensed(printable(name)), *place) for name, *place in named), key=lambda one: one.name)
+    columns = (Column(condensed(printable(name)), *place) for name, *place in named)
+    return sorted((one for one in columns if one.file not in left_out), key=lambda one: one.name)
 
 
-def answering(scope: Scope, source: VectorSource) -> Callable[[str, Column], str]:
-    """Return what finds the text of a cell. A question's vector is made once, and once it is asked of all documents."""
+def answering(scope: Scope, source: VectorSource, files: Set[str]) -> Callable[[str, Column], str]:
+    """Return what finds the text of a cell. A question's vector is made once, and once it is asked of all documents.
+
+    `files`: the whole paths of the table's documents; the folders may hold others.
+    """
     known = lru_cache(maxsize=64)(source)
 
     @lru_cache(maxsize=64)
     def anywhere(question: str) -> float | None:
         asked = Question(question, SearchMode.HYBRID, unfold=True, literal=True, read=True)
-        return _likeliest(search(scope, asked, known).hits)
+        hits = search(scope, asked, known).hits
+        return _likeliest([hit for hit in hits if not files.isdisjoint((hit.path, *hit.also_at))])
 
     def answer(question: str, column: Column) -> str:
         also = [("in", column.path)]
         asked = Question(question, SearchMode.HYBRID, k=3, also=also, unfold=True, literal=True)
-        wanted = os.path.join(column.root, column.path)  # noqa: PTH118 - Path would normalise a hostile name
-        level = next(
-            (hit.level for hit in search(scope, asked, known).hits if wanted in (hit.path, *hit.also_at)), None
-        )
+        found = search(scope, asked, known).hits
+        level = next((hit.level for hit in found if column.file in (hit.path, *hit.also_at)), None)
         if level is ChanceLevel.CHANCE:  # not read: see "A table of evidence" in docs/evidence.md
             return ""
         results = search(scope, replace(asked, read=True), known)
-        best = next((one for one in results.answers(15) if wanted in (one.hit.path, *one.hit.also_at)), None)
+        best = next((one for one in results.answers(15) if column.file in (one.hit.path, *one.hit.also_at)), None)
         if best is None or results.verdict is Verdict.NOTHING:
             return ""
         own = _likeliest([best.hit])

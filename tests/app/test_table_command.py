@@ -86,7 +86,7 @@ def test_a_table_that_was_stopped_goes_on_where_it_was(
             raise KeyboardInterrupt
         return "an answer" if column.name == "bees.md" else ""
 
-    monkeypatch.setattr(tables, "answering", lambda scope, source: answer)
+    monkeypatch.setattr(tables, "answering", lambda *_: answer)
     scope, file = Scope.of(notes), tmp_path / "t.csv"
 
     def filled() -> Iterator[int]:
@@ -98,6 +98,11 @@ def test_a_table_that_was_stopped_goes_on_where_it_was(
     assert list(filled()) == [1, 0]
     assert asked == [("a?", "bees.md"), ("a?", "valve.md"), ("b?", "bees.md"), ("b?", "bees.md"), ("b?", "valve.md")]
     assert not (tmp_path / "t.csv.unfinished").exists()
+
+
+def test_a_file_of_questions_is_no_document_of_its_table(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(notes)
+    assert [column.name for column in columns_of(Scope.of(notes), [Path("bees.md")])] == ["valve.md"]
 
 
 def test_another_file_is_not_written_over(notes: Path, capsys: pytest.CaptureFixture[str]) -> None:
