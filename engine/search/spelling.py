@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from longsearch.engine.answers.choosing import Table
 from longsearch.engine.index.bm25 import pooled
@@ -42,6 +42,10 @@ def corrected(indexes: Sequence[Index], query: Query, fields: frozenset[str], ta
             _kept.clear()
         _kept.update({(versions, text): found[text] or "" for text in new})
     meant = {_EDGE.sub("", text): near for text, near in found.items() if near}
+    pairs = {one + two: (one, two) for one, two in pairwise(terms) if (one + two).isalpha() and {one, two} & set(meant)}
+    for joined, n in _n_passages_with(indexes, list(pairs)).items() if pairs else ():
+        for word in pairs[joined] if n else ():  # neighbour hood: `lookup` finds the two as one
+            meant.pop(word, None)
     mended = with_words(query.text, meant, fields) if meant else query.text
     return "" if mended == query.text else mended
 

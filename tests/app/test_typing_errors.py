@@ -86,6 +86,12 @@ def test_a_mistyped_word_is_searched_as_it_was_meant(root: Path, typed: str, cor
     assert results.note == f'showing results for "{corrected}"'
 
 
+@pytest.mark.parametrize("typed", ["reso nance", "re sonance imaging", "organi zation"])
+def test_a_space_too_many_is_no_error_of_its_words(root: Path, typed: str) -> None:
+    results = asked(root, typed)
+    assert (results.corrected, first(results)) == ("", "happy.md" if "zation" in typed else "scanner.md")
+
+
 def test_a_search_by_meaning_alone_is_mended_too(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(searching, "token_table", lambda *_: None)
     made, texts = make_folder(home / "papers", TEXTS, [toward(1, n) for n in range(len(TEXTS))]), list[str]()
