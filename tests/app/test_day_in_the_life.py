@@ -1,6 +1,7 @@
 """A day in the life: a person opens the app over the real backend, a daemon and the bundled model, and does their work.
 
-Ask, see the page as printed, keep three passages, export them, add a file, see it in the news, search all folders.
+Ask, see the page as printed, narrow the results, mark and copy two, keep three passages, export them, add a file, see
+it in the news, search all folders.
 """
 
 import asyncio
@@ -110,6 +111,27 @@ async def export_three_passages(pilot: Pilot[Any], papers: Path) -> None:
     await pilot.pause()
 
 
+async def narrow_and_widen(pilot: Pilot[Any]) -> None:
+    """Narrow the results to the texts in Markdown, and take that back."""
+    await pilot.press("ampersand")
+    await until(pilot, lambda: "Only results with" in seen(pilot))
+    await pilot.press(*"type", "colon", *"md", "enter")
+    await until(pilot, lambda: f"{QUERY} type:md" in seen(pilot) and "report.pdf" not in seen(pilot))
+    await until(pilot, lambda: pilot.app.screen.query_one(Results).has_focus)
+    await pilot.press("escape")
+    await until(pilot, lambda: "type:md" not in seen(pilot) and "report.pdf" in seen(pilot))
+    await until(pilot, lambda: pilot.app.screen.query_one(Results).has_focus)
+
+
+async def mark_and_copy_two(pilot: Pilot[Any]) -> None:
+    await pilot.press("asterisk", "asterisk")
+    await until(pilot, lambda: "2 documents marked" in seen(pilot))
+    await pilot.press("y")
+    await until(pilot, lambda: "2 passages copied" in seen(pilot))
+    assert "Report on unit 2" in pilot.app.clipboard
+    await pilot.press("escape", "g")
+
+
 async def save_this_search(pilot: Pilot[Any]) -> None:
     await pilot.press("f6")
     await until(pilot, lambda: f"Save: {QUERY}" in seen(pilot))
@@ -143,6 +165,8 @@ async def test_a_day_in_the_life(daemon: Daemon, home: Path, papers: Path) -> No
         await pilot.press("v")
         await until(pilot, lambda: "the coolant was lost within the hour" in seen(pilot))
 
+        await narrow_and_widen(pilot)
+        await mark_and_copy_two(pilot)
         await export_three_passages(pilot, papers)
         exported = json.loads((home / "evidence.json").read_text())
         assert any("coolant" in json.dumps(item) for item in exported)
