@@ -49,6 +49,7 @@ _CLASS = re.compile(r'class="t-(r\d+)"')
 _FONTS = re.compile(r"@font-face \{.*?\}", re.DOTALL)
 """Letters from another machine: none are loaded."""
 _ELEMENT = re.compile(r'<rect [^>]*? y="(?P<y>[\d.]+)"[^>]*/>|<text [^>]*?-line-(?P<line>\d+)\)">.*?</text>', re.DOTALL)
+_RECT = re.compile(r'<rect fill="(?P<fill>[^"]+)" x="(?P<x>[\d.]+)" (?P<y>y="[\d.]+") width="(?P<width>[\d.]+)"')
 _CLIP = re.compile(r' clip-path="[^"]*"')
 _FIRST_ROW, _ROW_HEIGHT = 1.0, 24.4
 _SCREEN = '<g transform="translate(9, 41)"'
@@ -121,8 +122,22 @@ def _rows(picture: str, styles: dict[str, str]) -> Iterator[str]:
     for element in _ELEMENT.finditer(inside):
         drawn = _CLASS.sub(lambda found: f'class="{names[found[1]]}"', element[0])
         row = element["line"] or (float(element["y"]) - _FIRST_ROW) // _ROW_HEIGHT
-        rows.setdefault(int(row), []).append(_CLIP.sub("", drawn).replace(' shape-rendering="crispEdges"', ""))
-    yield from map("".join, rows.values())
+        if not drawn.endswith(">\n</text>"):
+            rows.setdefault(int(row), []).append(_CLIP.sub("", drawn).replace(' shape-rendering="crispEdges"', ""))
+    yield from map("".join, map(_joined, rows.values()))
+
+
+def _joined(row: list[str]) -> list[str]:
+    """Return the drawing of a row with neighbouring grounds of one colour as one: half of its characters are these."""
+    drawn: list[str] = []
+    for element in row:
+        here, before = _RECT.match(element), _RECT.match(drawn[-1]) if drawn else None
+        if here and before and here["fill"] == before["fill"]:
+            width = float(here["x"]) + float(here["width"]) - float(before["x"])
+            drawn[-1] = drawn[-1].replace(f'width="{before["width"]}"', f'width="{width:g}"')
+        else:
+            drawn.append(element)
+    return drawn
 
 
 def _keyframes(times: list[tuple[float, float]], total_s: float) -> str:
