@@ -3,17 +3,28 @@
 import json
 import os
 import tempfile
+import zlib
 from pathlib import Path
 from typing import Any
 
+CHECKSUM = "checksum"
+
 
 def load_object(path: Path) -> dict[str, Any]:
-    """Return the JSON object in a file, or {} if the file is missing or damaged."""
+    """Return the JSON object in a file, without its checksum; {} if the file is missing or damaged."""
     try:
         values = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
-    return values if isinstance(values, dict) else {}
+    if not isinstance(values, dict):
+        return {}
+    has_one = CHECKSUM in values
+    return {} if has_one and values.pop(CHECKSUM) != checksum_of(values) else values
+
+
+def checksum_of(values: dict[str, Any]) -> str:
+    """Return the checksum of an object: of its JSON with sorted keys."""
+    return f"{zlib.crc32(json.dumps(values, sort_keys=True).encode()):08x}"
 
 
 def replace_object(path: Path, values: dict[str, Any], is_durable: bool = False) -> None:

@@ -13,12 +13,15 @@ from longsearch.engine.printable import printable
 if TYPE_CHECKING:
     from longsearch.app.user_data.user_file import UserFile
 
-HELP = "list the kept versions of your basket, saved searches, history and settings, and bring one back"
+HELP = (
+    "list the kept versions of your basket, saved searches, history, settings and names of folders, and bring one back"
+)
 _HELD = {
     "basket": ("passages", "passages"),
     "saved": ("searches", "searches"),
     "history": ("queries", "queries"),
     "settings": ("characters", "text"),
+    "folders": ("names", "names"),
 }
 """Name of a file -> what it holds, and its key in the file's JSON."""
 OPTIONS = (
@@ -43,6 +46,7 @@ def run(options: Namespace) -> int:
 
 
 def _file(name: str) -> "UserFile":
+    from longsearch.app.folders.names import names_file
     from longsearch.app.user_data.basket import Basket
     from longsearch.app.user_data.history import History
     from longsearch.app.user_data.saved import SavedSearches
@@ -53,6 +57,7 @@ def _file(name: str) -> "UserFile":
         "saved": SavedSearches().file,
         "history": History().file,
         "settings": settings_file(),
+        "folders": names_file(),
     }
     return files[name]
 

@@ -1,22 +1,20 @@
 """The names of indexed folders, by which `folder:` and `longsearch folders` know them. No two are the same.
 
 A folder is called after itself; if that name is taken, after the folder around it too: `work/papers`. A name stays when
-other folders come and go, so all names are kept in a file in the data folder. Knows no index.
+other folders come and go, so all names are kept in a file of the person's own. Knows no index.
 """
 
 import contextlib
 import os
 import unicodedata
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
-from filelock import FileLock
-
 from longsearch.app.paths import data_folder, index_path
+from longsearch.app.user_data.user_file import UserFile
 from longsearch.engine.errors import LongsearchError
-from longsearch.engine.json_files import load_object, replace_object
+from longsearch.engine.json_files import load_object
 from longsearch.engine.printable import condensed, printable
 from longsearch.engine.query_language.file_filter import folded
 
@@ -26,24 +24,28 @@ MAX_ABOUT = 500
 _QUOTES = str.maketrans(dict.fromkeys("“”„«»", '"'))  # all begin and end a phrase in the query language
 
 
-def names_path() -> Path:
-    """Return the file of the names. If it is deleted, the folders get their first names again."""
-    return data_folder() / "folders.json"
+FILE = "folders.json"
+"""The file of the names, and of what is said of the folders. Without it, the folders get their first names again."""
+
+
+def names_file() -> UserFile:
+    """Return the file of the names, for who changes it."""
+    return UserFile(FILE)
 
 
 def names_of(roots: Sequence[Path]) -> dict[Path, str]:
     """Return the name of each of these folders; a folder that has none yet gets one, which is kept."""
-    known = _load()
+    known = _texts()
     names = {root: known[os.fspath(root)] for root in roots if os.fspath(root) in known}
     if len(names) == len(set(roots)):
         return names
-    with contextlib.suppress(OSError), _lock():  # without the file the same names are made the next time
-        # the name of a folder whose index was deleted is free again
-        known = {root: name for root, name in _load().items() if index_path(Path(root)).exists()}
+    with contextlib.suppress(LongsearchError), names_file().changing() as kept:
+        # without the file the same names are made the next time; the name of a folder without an index is free again
+        known = {root: name for root, name in _texts(kept=kept).items() if index_path(Path(root)).exists()}
         for root in sorted(roots, key=lambda root: (len(root.parts), root)):  # the outermost gets the shortest name
             name = known.get(os.fspath(root)) or first_name(root, known.values())
             names[root] = known[os.fspath(root)] = name
-        _save(known)
+        _put(kept, known, _texts("about", kept))
     for root in roots:
         names.setdefault(root, first_name(root, names.values()))
     return names
@@ -51,7 +53,7 @@ def names_of(roots: Sequence[Path]) -> dict[Path, str]:
 
 def named_roots() -> list[Path]:
     """Return every folder that has a name, also one whose index cannot be read."""
-    return [Path(root) for root in _load()]
+    return [Path(root) for root in _texts()]
 
 
 def first_name(root: Path, taken: Iterable[str]) -> str:
@@ -70,10 +72,8 @@ def rename(root: Path, name: str, taken: Collection[str]) -> str:
     `taken`: the names of the other folders.
     """
     checked = check_name(name, taken)
-    with _lock():
-        known = _load()
-        known[os.fspath(root)] = checked
-        _save(known)
+    with names_file().changing() as kept:
+        _put(kept, {**_texts(kept=kept), os.fspath(root): checked}, _texts("about", kept))
     return checked
 
 
@@ -93,37 +93,36 @@ def describe(root: Path, text: str) -> str:
 
     Raises LongsearchError if it is too long.
     """
-    kept = condensed(printable(text))
-    if len(kept) > MAX_ABOUT:
-        raise LongsearchError(f"{len(kept)} characters are too many", f"say it in {MAX_ABOUT}: a sentence or two")
+    said = condensed(printable(text))
+    if len(said) > MAX_ABOUT:
+        raise LongsearchError(f"{len(said)} characters are too many", f"say it in {MAX_ABOUT}: a sentence or two")
     names_of([root])
-    with _lock():
-        _save(_load(), {os.fspath(root): kept})
-    return kept
+    with names_file().changing() as kept:
+        _put(kept, _texts(kept=kept), {**_texts("about", kept), os.fspath(root): said})
+    return said
 
 
 def descriptions() -> dict[str, str]:
     """Return what the person says of each folder, by its path."""
-    return _load("about")
+    return _texts("about")
 
 
 def drop_name(root: Path) -> str:
-    """Free the name of a folder, and return it; "" if it had none."""
-    with _lock():
-        known = _load()
+    """Free the name of a folder, and return it; "" if it had none. No version of the file keeps it."""
+    with names_file().changing() as kept:
+        known = _texts(kept=kept)
         name = known.pop(os.fspath(root), "")
-        _save(known)
+        _put(kept, known, _texts("about", kept))
+    names_file().forget_versions()
     return name
 
 
 def move(old: Path, new: Path) -> None:
     """Give the name of a folder to the place where it lies now."""
-    with _lock():
-        known = _load()
+    with names_file().changing() as kept:
+        known, about = _texts(kept=kept), _texts("about", kept)
         if name := known.pop(os.fspath(old), ""):
-            about = descriptions().get(os.fspath(old), "")
-            known[os.fspath(new)] = name
-            _save(known, {os.fspath(new): about})
+            _put(kept, {**known, os.fspath(new): name}, {**about, os.fspath(new): about.get(os.fspath(old), "")})
 
 
 def _clean(part: str) -> str:
@@ -132,17 +131,22 @@ def _clean(part: str) -> str:
     return " ".join(visible.split())
 
 
-def _lock() -> FileLock:
-    return FileLock(names_path().with_suffix(".lock"), timeout=10, mode=0o600)
+def _texts(what: str = "names", kept: dict[str, Any] | None = None) -> dict[str, str]:
+    """The names of the folders, or what is said `about` them, by their paths.
+
+    `kept`: what the file holds; None reads it, and mends a damaged one.
+    """
+    if kept is None:
+        path = data_folder() / FILE
+        kept = load_object(path)
+        if not kept and path.exists():
+            with contextlib.suppress(LongsearchError):  # who changes it is told
+                kept = names_file().read()
+    texts = kept.get(what)
+    return {root: text for root, text in texts.items() if isinstance(text, str)} if isinstance(texts, dict) else {}
 
 
-def _load(what: str = "names") -> dict[str, str]:
-    """The names of the folders, or what is said `about` them, by their paths."""
-    kept: Any = load_object(names_path()).get(what)
-    return {root: text for root, text in kept.items() if isinstance(text, str)} if isinstance(kept, dict) else {}
-
-
-def _save(names: dict[str, str], also_about: Mapping[str, str] = MappingProxyType({})) -> None:
-    """Write the names, and what is said of the folders that still have one."""
-    about = {root: text for root, text in {**descriptions(), **also_about}.items() if root in names and text}
-    replace_object(names_path(), {"names": names, "about": about} if about else {"names": names})
+def _put(kept: dict[str, Any], names: dict[str, str], about: dict[str, str]) -> None:
+    """Keep the names, and what is said of the folders that still have one."""
+    kept["names"] = names
+    kept["about"] = {root: text for root, text in about.items() if root in names and text}

@@ -8,7 +8,6 @@ import errno
 import json
 import os
 import time
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import pairwise
@@ -17,13 +16,12 @@ from typing import Any
 
 from longsearch.app.paths import data_folder
 from longsearch.engine.errors import LongsearchError
-from longsearch.engine.json_files import replace_object
+from longsearch.engine.json_files import CHECKSUM, checksum_of, replace_object
 
 LOCK_TIMEOUT_S = 10.0
 _NAMING_FOLDERS = ("basket.json", "history.json", "saved.json", "last.json")
 _TEXTS = frozenset({"text", "note", "query", "instruction", "title", "name"})
 N_VERSIONS = 5
-_CHECKSUM = "checksum"
 _HINTS = {errno.ENOSPC: "make room on its disk", errno.EDQUOT: "make room: your quota is used up"}
 _MALFORMED = (ValueError, TypeError, AttributeError, KeyError, IndexError, RecursionError, LongsearchError)
 told: list[str] = []
@@ -53,8 +51,8 @@ class UserFile:
     def read_version(self, path: Path) -> dict[str, Any]:
         """Return the object in a version of the file. Raises OSError, or an error of nearly any class for damage."""
         known = json.loads(path.read_bytes())
-        checksum = known.pop(_CHECKSUM, None)  # versions of an older longsearch have none
-        if checksum not in (None, _checksum(known)):
+        checksum = known.pop(CHECKSUM, None)  # versions of an older longsearch have none
+        if checksum not in (None, checksum_of(known)):
             raise ValueError("its checksum does not fit")
         self.check(known)
         return dict(known)
@@ -83,7 +81,7 @@ class UserFile:
         """Put another version in the place of the file, which becomes the newest version. Raises LongsearchError."""
         try:
             known = json.loads(path.read_bytes())
-            known.pop(_CHECKSUM, None)  # a person may have mended it by hand
+            known.pop(CHECKSUM, None)  # a person may have mended it by hand
             self.check(known)
         except (OSError, *_MALFORMED) as error:
             raise LongsearchError(f"{path} cannot be read", "take another version: longsearch restore") from error
@@ -98,7 +96,7 @@ class UserFile:
     def _write(self, known: dict[str, Any]) -> None:
         if self.path.exists():
             self._keep_version()
-        replace_object(self.path, {**known, _CHECKSUM: _checksum(known)}, is_durable=True)
+        replace_object(self.path, {**known, CHECKSUM: checksum_of(known)}, is_durable=True)
 
     def _keep_version(self) -> None:
         """Number the versions anew, and let the file be the first of them; a damaged file never becomes one."""
@@ -124,7 +122,7 @@ class UserFile:
                 known = self.read_version(version)
                 aside = self.path.with_name(f"{self.path.name}.damaged-{time.time_ns()}")
                 self.path.replace(aside)
-                replace_object(self.path, {**known, _CHECKSUM: _checksum(known)}, is_durable=True)
+                replace_object(self.path, {**known, CHECKSUM: checksum_of(known)}, is_durable=True)
                 saved_at = time.strftime("%Y-%m-%d %H:%M", time.localtime(version.stat().st_mtime))
                 told.append(
                     f"{self.path.name} was damaged and is set aside as {aside.name}; its version of {saved_at} took its"
@@ -197,7 +195,3 @@ def _moved(value: Any, old: str, new: str) -> Any:
     if isinstance(value, str) and (value == old or value.startswith(old.rstrip(os.sep) + os.sep)):
         return new + value[len(old) :]
     return value
-
-
-def _checksum(known: dict[str, Any]) -> str:
-    return f"{zlib.crc32(json.dumps(known, sort_keys=True).encode()):08x}"

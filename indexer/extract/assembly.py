@@ -24,7 +24,7 @@ from longsearch.indexer.extract.titles import (
     is_title_of_paper,
     page_confirms,
 )
-from longsearch.indexer.extract.wire.limits import MAX_BARE_PAGES, MAX_TEXT_CHARACTERS
+from longsearch.indexer.extract.wire.limits import LATE_PAGES, MAX_BARE_PAGES, MAX_TEXT_CHARACTERS
 from longsearch.indexer.extract.wire.protocol import (
     NO_LETTERS,
     NO_OCR_TOOL,
@@ -94,7 +94,9 @@ class PdfParts:
     lost_inside: str = ""
     """Why the rest of that could not be read, or ""."""
     _n_bare: int = 0
-    """Pages with nothing on them that came last."""
+    """Pages with nothing on them, or just what stood on the page before, that came last."""
+    _n_late: int = 0
+    """Pages that took too long, since the last one that came."""
 
     @property
     def next_page(self) -> int:
@@ -124,12 +126,12 @@ class PdfParts:
                 raise BeingWrittenError("changed while it was being read", "longsearch will read it again")
 
     def _take_page(self, page: Page) -> None:
-        self.n_characters += sum(map(len, page.lines))
-        if self.n_characters > MAX_TEXT_CHARACTERS:
-            raise GiveUpError(f"more than {MAX_TEXT_CHARACTERS:,} characters of text")
-        self._n_bare = 0 if page.lines or page.scanned else self._n_bare + 1
+        self._count(page.lines)
+        before = self.pages.get(page.index - 1)
+        is_new = page.scanned or (page.lines and page.lines != (before.lines if before else ()))
+        self._n_late, self._n_bare = 0, 0 if is_new else self._n_bare + 1
         if self._n_bare >= MAX_BARE_PAGES:
-            raise GiveUpError(f"{self._n_bare:,} pages in a row with nothing on them")
+            raise GiveUpError(f"{self._n_bare:,} pages in a row with nothing {'new ' if page.lines else ''}on them")
         if page.scanned:
             self.scanned.add(page.index)
         if self.ocr is not None:
@@ -140,15 +142,21 @@ class PdfParts:
             self.pages[page.index] = page
 
     def _take_inside(self, message: Inside) -> None:
-        self.n_characters += len(message.text)
-        if self.n_characters > MAX_TEXT_CHARACTERS:
-            raise GiveUpError(f"more than {MAX_TEXT_CHARACTERS:,} characters of text")
+        self._count((message.text,))
         self.inside.append(message)
         self.lost_inside = self.lost_inside or message.warning
 
-    def lose(self, reason: str) -> None:
-        """Record that the next page cannot be read."""
+    def _count(self, texts: Sequence[str]) -> None:
+        self.n_characters += sum(map(len, texts))
+        if self.n_characters > MAX_TEXT_CHARACTERS:
+            raise GiveUpError(f"more than {MAX_TEXT_CHARACTERS:,} characters of text")
+
+    def lose(self, reason: str, is_late: bool) -> None:
+        """Record that the next page cannot be read; if many in a row took too long, that the rest cannot either."""
         self.lost[self.next_page] = reason
+        self._n_late += is_late
+        if self._n_late == LATE_PAGES:
+            self.give_up(f"{LATE_PAGES} pages in a row {reason}")
 
     def give_up(self, reason: str) -> None:
         """Record that none of the remaining pages can be read."""
@@ -171,8 +179,7 @@ def assemble_pdf(parts: PdfParts, head_only: bool = False) -> Extraction:
     headings = tuple(sorted((*_headings(parts.outline, text, page_starts), *inner), key=lambda heading: heading.start))
     title, metadata = _described(parts, texts[0], text)
     ocr_pages = tuple(index + 1 for index, page in sorted(parts.pages.items()) if page.ocr_key and page.lines)
-    scanned, labels = len(parts.scanned), _labels(parts)
-    document = DocumentText(text, page_starts, title, headings, metadata, ocr_pages, scanned, labels)
+    document = DocumentText(text, page_starts, title, headings, metadata, ocr_pages, len(parts.scanned), _labels(parts))
     marks = of_pages(((index, page.marks) for index, page in sorted(parts.pages.items())), text, page_starts)
     return Extraction(with_marks(document, marks), *_reason_and_hint(parts, n_without_text))
 
@@ -201,8 +208,7 @@ def _described(parts: PdfParts, first_page: str, text: str) -> tuple[str, tuple[
     """Return the title and the metadata of a PDF."""
     large_text = parts.pages[0].large_text if 0 in parts.pages else ""
     confirmed = page_confirms(parts.title, large_text, first_page) and not is_cut_short(parts.title, large_text)
-    metadata_title = parts.title if confirmed else ""
-    candidates = ((metadata_title, INFO), (large_text, LARGEST_TYPE))
+    candidates = ((parts.title if confirmed else "", INFO), (large_text, LARGEST_TYPE))
     title, source = choose_title(candidates, "" if 0 in parts.lost else text, is_title_of_paper)
     metadata = gathered((*from_first_page(first_page), *parts.xmp, *parts.info))
     return title, with_title(metadata, title, source)
@@ -216,10 +222,9 @@ def assemble_text(file_text: FileText, apart: Sequence[tuple[int, RawMark]] = ()
     named = next((source for field, text, source in file_text.metadata if field == "title" and text), HEADING)
     title, source = choose_title(((file_text.title, named),), "" if file_text.untitled else file_text.text)
     metadata = with_title(gathered(file_text.metadata), title, source)
-    hint = _BROKEN_HINT if file_text.warning else ""
     document = DocumentText(file_text.text, file_text.page_starts, title, headings, metadata, quoted=file_text.quoted)
     marks = of_text(file_text.marks, apart, document.text, file_text.page_starts)
-    return Extraction(with_marks(document, marks), file_text.warning, hint)
+    return Extraction(with_marks(document, marks), file_text.warning, _BROKEN_HINT if file_text.warning else "")
 
 
 def _no_text(parts: PdfParts) -> ExtractionError:
@@ -280,8 +285,7 @@ def _page_names(indices: Sequence[int]) -> str:
 
 def _headings(outline: Outline, text: str, page_starts: Sequence[int]) -> tuple[Heading, ...]:
     """Place each heading at its words on its page, or at the start of the page if they are not there; ascending."""
-    folded = _folded(text)
-    stops = [*page_starts[1:], len(text)]
+    folded, stops = _folded(text), [*page_starts[1:], len(text)]
     found = []
     for level, title, page in outline.entries:
         if page < len(page_starts):
@@ -293,5 +297,4 @@ def _headings(outline: Outline, text: str, page_starts: Sequence[int]) -> tuple[
 def _folded(text: str) -> str:
     """Return `text` with line ends as spaces, and in lower case if that keeps its length: offsets stay valid."""
     lowered = text.lower()
-    same = lowered if len(lowered) == len(text) else text
-    return same.replace("\n", " ")
+    return (lowered if len(lowered) == len(text) else text).replace("\n", " ")

@@ -14,7 +14,7 @@ from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.dispatch import read_text
 from longsearch.indexer.extract.formats import HOLDS_FILES, Format
 from longsearch.indexer.extract.sources import Source
-from longsearch.indexer.extract.wire import handing, jail
+from longsearch.indexer.extract.wire import handing, jail, progress
 from longsearch.indexer.extract.wire.limits import DOCUMENT_TIMEOUT_S, MAILBOX_TIMES, OCR_DOCUMENT_TIMEOUT_S
 from longsearch.indexer.extract.wire.network import leave_network
 from longsearch.indexer.extract.wire.protocol import (
@@ -23,6 +23,7 @@ from longsearch.indexer.extract.wire.protocol import (
     Described,
     Ended,
     Failed,
+    GoesOn,
     Message,
     Request,
     Started,
@@ -65,13 +66,18 @@ def serve(
     """
     requests, answers = take_over_standard_streams()
     limit()
+
+    def send(message: Message) -> None:
+        answers.write(encode(message))
+        answers.flush()
+
+    progress.tell = lambda: send(GoesOn())
     try:
         while header := requests.read(HEADER.size):
             request = decode(requests.read(body_length(header)))
             end_if_stuck(timeout_s(request))
             for message in answer(request):
-                answers.write(encode(message))
-                answers.flush()
+                send(message)
             end_if_stuck(0)
     except MemoryError:
         os._exit(OUT_OF_MEMORY_STATUS)

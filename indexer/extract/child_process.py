@@ -13,12 +13,12 @@ from contextlib import suppress
 
 from longsearch.engine.errors import ExtractionError
 from longsearch.engine.platforms.pipes import PipeReader, reader_of
-from longsearch.engine.platforms.processes import Group, group_of, kept_waiting_s, outliving
+from longsearch.engine.platforms.processes import Group, group_of, kept_waiting_s, outliving, processor_s
 from longsearch.indexer.extract.child import OUT_OF_MEMORY_STATUS
 from longsearch.indexer.extract.tools import folders_of_programs, remove_folder_of
 from longsearch.indexer.extract.wire import handing, jail, protocol
-from longsearch.indexer.extract.wire.limits import MEMORY_BYTES, START_TIMEOUT_S, STARVED_TIMES
-from longsearch.indexer.extract.wire.protocol import AnyRequest, Ended, Failed, Message, Started
+from longsearch.indexer.extract.wire.limits import MEMORY_BYTES, START_TIMEOUT_S, STARVED_TIMES, STUCK_S
+from longsearch.indexer.extract.wire.protocol import AnyRequest, Ended, Failed, GoesOn, Message, Started
 
 
 class ChildGoneError(Exception):
@@ -81,14 +81,19 @@ class ChildProcess:
         return self._process.poll() is None
 
     def converse(
-        self, request: AnyRequest, timeout_s: float, limit: TimeLimit, take: Callable[[Message], None]
+        self,
+        request: AnyRequest,
+        timeout_s: float,
+        limit: TimeLimit,
+        take: Callable[[Message], None],
+        stuck_s: float = STUCK_S,
     ) -> None:
         """Send `request` and `take` every message of the answer but the last.
 
-        The child works at most `timeout_s` seconds between two messages, and no longer than `limit` in all; its start
-        does not count between messages. Raises the child's own `ExtractionError`, `ChildGoneError`, and whatever
-        `take` raises. After an unfinished answer the child is killed, or the rest of the answer would be taken for the
-        next file's.
+        The child works at most `timeout_s` seconds between two messages, uses a processor for about `stuck_s` of them,
+        and takes no longer than `limit` in all; its start does not count between messages. Raises the child's own
+        `ExtractionError`, `ChildGoneError`, and whatever `take` raises. After an unfinished answer the child is killed,
+        or the rest of the answer would be taken for the next file's.
         """
         finished = False
         try:
@@ -98,12 +103,12 @@ class ChildProcess:
             while not finished:
                 if limit.left_s < wait_s:
                     limit.grant(self._newly_kept_waiting_s())
-                message = self._next_message(min(wait_s, limit.left_s), limit)
+                message = self._next_message(min(wait_s, limit.left_s), limit, stuck_s)
                 wait_s = timeout_s
                 finished = isinstance(message, Ended | Failed)
                 if isinstance(message, Failed):
                     raise ExtractionError(message.message, message.hint)
-                if not isinstance(message, Started | Ended):
+                if not isinstance(message, Started | GoesOn | Ended):
                     take(message)
         finally:
             if not finished:
@@ -118,18 +123,23 @@ class ChildProcess:
         except OSError as error:
             raise self._death() from error
 
-    def _next_message(self, timeout_s: float, of_all: TimeLimit) -> Message:
-        limits = TimeLimit(timeout_s), of_all
+    def _next_message(self, timeout_s: float, of_all: TimeLimit, stuck_s: float) -> Message:
+        limits = TimeLimit(timeout_s), of_all, stuck_s
         try:
             n_bytes = protocol.body_length(self._receive(protocol.HEADER.size, *limits))
             return protocol.decode(self._receive(n_bytes, *limits))
         except (ValueError, KeyError, TypeError) as error:
             raise ChildGoneError("sent nonsense") from error
 
-    def _receive(self, n_bytes: int, limit: TimeLimit, of_all: TimeLimit) -> bytes:
+    def _receive(self, n_bytes: int, limit: TimeLimit, of_all: TimeLimit, stuck_s: float = STUCK_S) -> bytes:
+        used_before_s: float | None = None  # until the first look: most messages come before it
         while len(self._received) < n_bytes:
-            found = self._reader.read(limit.left_s)
+            found = self._reader.read(min(limit.left_s, stuck_s / 3))
             if found is None:
+                used_s = processor_s(self.pid)
+                used_before_s = used_s if used_before_s is None else used_before_s
+                if used_s - used_before_s >= stuck_s:
+                    raise ChildGoneError(f"did not go on in {stuck_s:.0f} s of processor time")
                 waited_s = self._newly_kept_waiting_s()
                 limit.grant(waited_s)
                 of_all.grant(waited_s)

@@ -4,7 +4,6 @@ POSIX only. An extractor serves one thread at a time; only `stop` may be called 
 not know the index: the caller stores the text, or the error that explains why there is none.
 """
 
-import math
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -28,6 +27,7 @@ from longsearch.indexer.extract.wire.limits import (
     OCR_DOCUMENT_TIMEOUT_S,
     OCR_PAGE_TIMEOUT_S,
     PAGE_TIMEOUT_S,
+    STUCK_S,
 )
 from longsearch.indexer.extract.wire.protocol import FileText, Message, Request
 
@@ -110,7 +110,7 @@ class ExtractorProcess:
                 out_of_time = not limit.left_s
                 if parts.n_pages:
                     took = f"the file took more than {self.document_timeout_s:.0f} s"
-                    parts.give_up(took) if out_of_time else parts.lose(str(gone))
+                    parts.give_up(took) if out_of_time else parts.lose(str(gone), isinstance(gone, ChildTimedOutError))
                 elif out_of_time or not pdfium:
                     raise _too_hard(f"could not be opened: {gone}", gone, _TOO_HARD_PDF_HINT) from gone
                 pdfium = pdfium and parts.n_pages > 0
@@ -119,9 +119,9 @@ class ExtractorProcess:
     def _text(self, path: Path, file_format: Format) -> Extraction:
         """Read a file that is not a PDF, in a simpler way if the first one ends the child."""
         timeout_s = self.document_timeout_s * (MAILBOX_TIMES if file_format is Format.MAILBOX else 1)
-        limit = TimeLimit(timeout_s)
         formats = attempts(path, file_format)
         share_s = timeout_s / len(set(formats))
+        limits: dict[Format, TimeLimit] = {}
         last: ChildGoneError | None = None
         for number, tried in enumerate(formats):
             received: list[Message] = []
@@ -129,7 +129,8 @@ class ExtractorProcess:
             is_handed = jail.version() > 0 and not opens_path(tried, path.name)
             request = Request(str(path), tried, command=adapter_of(path.name), alone=alone, is_handed=is_handed)
             try:
-                self._converse(request, min(share_s, _time_for(path, tried)), limit, received.append)
+                limit = limits.setdefault(tried, TimeLimit(share_s))
+                self._converse(request, share_s, limit, received.append, _stuck_s(path, tried))
             except ChildGoneError as gone:
                 last = gone
                 continue
@@ -138,7 +139,14 @@ class ExtractorProcess:
         why = f"took more than {share_s:.0f} s" if isinstance(last, ChildTimedOutError) else last
         raise _too_hard(f"could not be read: {why or 'the reader sent nonsense'}", last)
 
-    def _converse(self, request: Request, timeout_s: float, limit: TimeLimit, take: Callable[[Message], None]) -> None:
+    def _converse(
+        self,
+        request: Request,
+        timeout_s: float,
+        limit: TimeLimit,
+        take: Callable[[Message], None],
+        stuck_s: float = STUCK_S,
+    ) -> None:
         """Do `ChildProcess.converse` with a living child. Raises `ExtractionError` after `stop`."""
         by_path = request.path if jail.version() and not request.is_handed else ""
         allowed = None if request.format == Format.ADAPTED else by_path
@@ -148,7 +156,7 @@ class ExtractorProcess:
         self._allowed = allowed
         if self._stopped:  # checked after the child is set: either `stop` kills that child, or this line sees the flag
             raise ExtractionError("reading was stopped", "it resumes at the next start")
-        self._child.converse(request, timeout_s, limit, take)
+        self._child.converse(request, timeout_s, limit, take, stuck_s)
 
     def _drop_child(self) -> None:
         if self._child is not None:
@@ -156,9 +164,9 @@ class ExtractorProcess:
             self._child = None
 
 
-def _time_for(path: Path, file_format: Format) -> float:
-    """Return the time after which a simpler way is tried: of a page, the longest that its parser takes."""
-    return HTML_TIMEOUT_S + path.stat().st_size / 1e6 * HTML_S_PER_MB if file_format is Format.HTML else math.inf
+def _stuck_s(path: Path, file_format: Format) -> float:
+    """Return the processor time without more text after which a reader is stuck: of a page, what its parser takes."""
+    return HTML_TIMEOUT_S + path.stat().st_size / 1e6 * HTML_S_PER_MB if file_format is Format.HTML else STUCK_S
 
 
 def _too_hard(message: str, why: ChildGoneError | None, hint: str = _TOO_HARD_HINT) -> ExtractionError:

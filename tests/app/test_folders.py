@@ -217,7 +217,7 @@ def test_a_name_that_cannot_be_used_is_refused(
 
 def test_a_damaged_file_of_names_costs_only_the_names(three: list[Path]) -> None:
     indexed_folders()
-    names.names_path().write_text('{"names": ["nonsense"]}')
+    names.names_file().path.write_text('{"names": ["nonsense"]}')
     assert [folder.name for folder in indexed_folders()] == ["papers", "usb", "work/papers"]
 
 

@@ -3,12 +3,14 @@
 import errno
 import json
 import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from longsearch.app.cli import main
+from longsearch.app.folders import names
 from longsearch.app.paths import data_folder
 from longsearch.app.user_data import user_file
 from longsearch.app.user_data.app_state import LastState, keep_state, keep_theme, left_at
@@ -19,6 +21,7 @@ from longsearch.app.user_data.user_file import N_VERSIONS, UserFile, forget_fold
 from longsearch.engine.citing.evidence import Evidence
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.types.results import SearchMode
+from tests.app.made_folders import make_folder, toward
 from tests.app.test_basket_command import a_passage
 
 A_SEARCH = {"name": "n", "query": "q", "mode": "words", "roots": [], "news": []}
@@ -170,3 +173,48 @@ def test_forgetting_a_folder_passes_over_odd_contents() -> None:
         (data_folder() / name).write_text(json.dumps({"queries": 7, "hits": [[], 7], "/papers": {}}))
     forget_folder("/papers")
     assert "/papers" not in json.loads((data_folder() / "last.json").read_text())
+
+
+def test_names_and_descriptions_of_folders_come_back_from_their_last_version(home: Path) -> None:
+    roots = [make_folder(home / name, {"a.md": name}, [toward(1)]) for name in ("bees", "tides")]
+    names.names_of(roots)
+    names.rename(roots[0], "hives", ())
+    names.describe(roots[1], "Minutes of the harbour")
+    names.rename(roots[1], "harbour", ())
+    path = data_folder() / names.FILE
+    for damage in (path.read_bytes().replace(b"Minutes", b"Minotes"), b"{", b"[" * 100_000):
+        path.write_bytes(damage)
+        assert names.names_of(roots) == {roots[0]: "hives", roots[1]: "tides"}
+        assert names.descriptions() == {str(roots[1]): "Minutes of the harbour"}
+        assert user_file.told.pop().startswith("folders.json was damaged")
+    assert names.drop_name(roots[1]) == "tides"
+    assert not [file for file in path.parent.glob("folders.json*") if b"harbour" in file.read_bytes()]
+
+
+WRITERS = {
+    "app/cluster/": "what workers and a driver tell each other",
+    "app/commands/": "files that a person names, and logs",
+    "app/daemon/daemon_control.py": "which process the daemon is",
+    "app/daemon/service.py": "the file that starts the daemon",
+    "app/evidence/tables.py": "a table that a person names, in a folder of theirs",
+    "app/evidence/user_data.py": "an export of the basket, to where a person says",
+    "app/folders/forgetting.py": "which indexes lie among the forgotten",
+    "app/folders/relocating.py": "that a folder is being moved",
+    "app/folders/store_refs.py": "where a shared store lies",
+    "app/indexing/scans.py": "a measured speed",
+    "app/models/elastic.py": "a measured speed",
+    "app/models/folder_models.py": "which model reads a folder: its index knows that too",
+    "app/user_data/moving.py": "an export of own files, and settings that an import puts in place",
+    "app/user_data/settings_copies.py": "the settings, whose copies lie in a `UserFile`",
+    "app/user_data/user_file.py": "the recipe itself",
+}
+"""Modules that write files past `UserFile` -> what they write, none of it of the person's own making and only here."""
+
+
+def test_whoever_writes_a_file_writes_it_by_the_recipe_of_own_files_or_says_why_not() -> None:
+    app = Path(user_file.__file__).resolve().parents[1]
+    writes = re.compile(r"\b(replace_object|replace_text|write_text|write_bytes)\(|open\(.*[\"'][wax]b?[\"']")
+    found = {file.relative_to(app.parent).as_posix() for file in app.rglob("*.py") if writes.search(file.read_text())}
+    listed = {path: [name for name in WRITERS if path.startswith(name)] for path in found}
+    assert {path for path, own in listed.items() if not own} == set()
+    assert set(WRITERS) == {name for own in listed.values() for name in own}

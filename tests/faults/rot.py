@@ -3,9 +3,9 @@
     python -m tests.faults.rot --rounds 100 --seed 48 [--large]
 
 Each round flips bytes, zeroes a page or cuts a file off: of the index (a page of each table and of each tree of FTS5 in
-turn), of a segment, or of the basket, saved searches, history and settings. Then it asks, has `longsearch check
---repair` mend it, and asks again. *same* is right, *told* is an error in a sentence. `--large`: an index of a few
-hundred documents in several languages, not of twelve.
+turn), of a segment, or of the basket, saved searches, history, names of folders and settings. Then it asks, has
+`longsearch check --repair` mend it, and asks again. *same* is right, *told* is an error in a sentence.
+`--large`: an index of a few hundred documents in several languages, not of twelve.
 """
 
 import argparse
@@ -181,6 +181,7 @@ def _texts(root: Path) -> Any:
 
 
 def _own_files(rounds: int, chance: random.Random) -> None:
+    from longsearch.app.folders.names import names_file, rename
     from longsearch.app.paths import config_path
     from longsearch.app.settings.checking import check
     from longsearch.app.user_data import user_file
@@ -195,11 +196,12 @@ def _own_files(rounds: int, chance: random.Random) -> None:
         Basket().add(a_passage(number))
         History().add(f"query {number}", SearchMode.WORDS, "", "/papers")
         SavedSearches().save(SavedSearch(f"name {number}", f"query {number}"), ())
+        rename(Path("/papers"), f"papers of {number}", ())
     config_path().parent.mkdir(parents=True, exist_ok=True)
     config_path().write_text('theme = "textual-light"\nwidth = "1/2"\n')
     note_settings()
     settings = settings_file().path
-    readers = {one.file.path: one.file for one in (Basket(), History(), SavedSearches())}
+    readers = {file.path: file for file in (Basket().file, History().file, SavedSearches().file, names_file())}
     allowed = {path: [file.read(), *map(file.read_version, file.versions())] for path, file in readers.items()}
     targets = [*readers, config_path()]
     folder = {file: file.read_bytes() for path in (*readers, settings) for file in path.parent.glob(f"{path.name}*")}

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from longsearch.indexer.extract.clean import clean_block, one_line, whole_line
 from longsearch.indexer.extract.titles import is_stated, is_title
+from longsearch.indexer.extract.wire import progress
 from longsearch.indexer.extract.wire.limits import MAX_HEADINGS, MAX_TITLE_CHARACTERS
 from longsearch.indexer.extract.wire.protocol import FileText
 from longsearch.indexer.extract.wire.values import RawMark, RawMetadata
@@ -39,6 +40,7 @@ class TextBuilder:
         self._was_tight = tight
         self._parts.append(text)
         self._length += len(text)
+        progress.note()
 
     @property
     def length(self) -> int:

@@ -13,6 +13,7 @@ from xml.parsers import expat
 from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.readers.decoding import decode_html
 from longsearch.indexer.extract.readers.encodings import codec_named
+from longsearch.indexer.extract.wire import progress
 
 _SEPARATOR = ":"
 _PIECE_BYTES = 1 << 16
@@ -86,6 +87,7 @@ def _events(data: bytes | IO[bytes], handler: Handler) -> Generator[None, None, 
     try:
         while piece:
             parser.Parse(piece, False)
+            progress.note()
             yield
             piece = file.read(_PIECE_BYTES)
         parser.Parse(b"", True)

@@ -73,6 +73,11 @@ class Started:
 
 
 @dataclass(frozen=True, slots=True)
+class GoesOn:
+    """The reader goes on; sent now and then before the text."""
+
+
+@dataclass(frozen=True, slots=True)
 class Opened:
     """The PDF is open; its pages follow."""
 
@@ -201,9 +206,10 @@ class Drawn:
 
 
 AnyRequest = Request | DrawRequest
-Message = Started | Opened | Page | Outline | Inside | Described | FileText | Drawn | Failed | Ended
+Message = Started | GoesOn | Opened | Page | Outline | Inside | Described | FileText | Drawn | Failed | Ended
 _KINDS: dict[str, type[Message]] = {
-    kind.__name__: kind for kind in (Started, Opened, Page, Outline, Inside, Described, FileText, Drawn, Failed, Ended)
+    kind.__name__: kind
+    for kind in (Started, GoesOn, Opened, Page, Outline, Inside, Described, FileText, Drawn, Failed, Ended)
 }
 _FIELD_NAMES = {kind: tuple(field.name for field in fields(kind)) for kind in (Request, DrawRequest, *_KINDS.values())}
 
@@ -276,4 +282,4 @@ def _checked(kind: type[Message], fields: dict[str, Any]) -> Message:
         return Drawn(width, height, string(fields["rgb"]), number(fields["n_pages"], MAX_PAGES), boxes)
     if kind is Failed:
         return Failed(string(fields["message"]), string(fields["hint"]))
-    return Started() if kind is Started else Ended()
+    return kind()  # the others have no fields

@@ -53,9 +53,9 @@ def test_the_start_of_a_child_does_not_count_as_time_of_a_page(tmp_path: Path, m
     waits: list[float] = []
     true_next = ChildProcess._next_message
 
-    def noted(child: ChildProcess, timeout_s: float, limit: TimeLimit) -> Message:
+    def noted(child: ChildProcess, timeout_s: float, limit: TimeLimit, stuck_s: float) -> Message:
         waits.append(timeout_s)
-        return true_next(child, timeout_s, limit)
+        return true_next(child, timeout_s, limit, stuck_s)
 
     monkeypatch.setattr(ChildProcess, "_next_message", noted)
     with ExtractorProcess(page_timeout_s=20.0, document_timeout_s=600.0) as extractor:
