@@ -128,6 +128,6 @@ def test_a_search_over_folders_with_models_of_their_own_waits_once_for_all_of_th
     monkeypatch.setattr(of_each_index, "time", SimpleNamespace(monotonic=waiting))
     asked: list[object] = []
     source = partial(from_anywhere, open_model=lambda name: asked.append(name) or own_model())
-    found = search(Scope.at(None), Question("apples", SearchMode.HYBRID), source)
+    found = search(Scope.chosen("", everywhere=True), Question("apples", SearchMode.HYBRID), source)
     assert (len(found.hits), found.mode, len(asked)) == (3, SearchMode.HYBRID, 3)
     assert PATIENCE_S <= waiting.now <= PATIENCE_S + 2 * rpc._POLL_S
