@@ -5,10 +5,10 @@ from argparse import Namespace
 from longsearch.app.options import option
 
 HELP = "print or install instructions for agents (SKILL.md): when and how to search, read and cite"
-_DEFAULT = "~/.claude/skills"
+DEFAULT = "~/.claude/skills"
 OPTIONS = (
     option("action", "default: print", nargs="?", choices=("print", "install"), default="print"),
-    option("--to", f"folder of skills to install it in (default: {_DEFAULT})", default=_DEFAULT, metavar="DIR"),
+    option("--to", f"folder of skills to install it in (default: {DEFAULT})", default=DEFAULT, metavar="DIR"),
 )
 
 

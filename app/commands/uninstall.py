@@ -14,16 +14,18 @@ OPTIONS = (flag("--yes", "do not ask"),)
 
 def run(options: Namespace) -> int:
     """List what there is, ask, and remove it. Returns 0; 1 if the person says no."""
+    from longsearch.app.commands import skill
     from longsearch.app.commands.asking import is_confirmed
     from longsearch.app.daemon import service as services
     from longsearch.app.daemon.daemon_control import stop_daemon
-    from longsearch.app.paths import calibration_path, config_path, data_folder, home, in_shell
+    from longsearch.app.paths import calibration_path, config_path, data_folder, expanded, home, in_shell
 
     there: dict[Path, list[str]] = {}
     for folder, held in (
         (data_folder(), "indexes, basket, saved searches, queries, the daemon's log"),
         (calibration_path().parent, "what was measured of this machine"),
         (config_path().parent, "settings and themes"),
+        (expanded(skill.DEFAULT) / "longsearch", "instructions for agents"),
     ):
         outer = next((known for known in there if folder.is_relative_to(known)), folder)  # one may lie in another
         if folder.is_dir():

@@ -12,8 +12,10 @@ from longsearch.app.user_data.user_file import UserFile
 
 
 @pytest.fixture
-def own(home: Path) -> Path:
+def own(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A person's things, and the path of their export."""
+    for name in ("HOME", "USERPROFILE"):  # uninstall looks for the skill there
+        monkeypatch.setenv(name, str(home))
     with UserFile("history.json").changing() as known:
         known["queries"] = [{"query": "tides", "root": "/notes", "at": 1.0}]
     with UserFile("app.json").changing() as known:
@@ -72,13 +74,16 @@ def test_uninstall_says_what_there_is_and_removes_it_only_if_the_person_agrees(
 ) -> None:
     document = own.with_name("document.md")
     document.write_text("mine", "utf-8")
-    folder = data_folder()
+    folder, skills = data_folder(), own.with_name(".claude") / "skills"
+    (skills / "another").mkdir(parents=True)
+    assert main(["skill", "install"]) == 0
     assert main(["uninstall"]) == 3  # nobody can be asked
     printed = capsys.readouterr().out
     assert str(folder) in printed and str(config_path().parent) in printed
     assert UserFile("history.json").path.exists()
     assert main(["uninstall", "--yes"]) == 0
     assert not folder.exists() and not config_path().exists()
+    assert [path.name for path in skills.iterdir()] == ["another"]
     assert document.read_text("utf-8") == "mine"
 
 
