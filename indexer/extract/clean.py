@@ -103,4 +103,4 @@ def _wrap() -> re.Pattern[str]:
 
 def has_words(text: str) -> bool:
     """Return whether `text` holds a letter or a digit."""
-    return any(character.isalnum() for character in text)
+    return any(map(str.isalnum, text))

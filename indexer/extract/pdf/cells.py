@@ -6,6 +6,7 @@ so only lines that seem to need it are looked at.
 
 import re
 from collections.abc import Sequence
+from itertools import count
 from typing import Any
 
 from longsearch.indexer.extract.pdf.gaps import Found
@@ -28,19 +29,19 @@ def with_cells(text_page: Any, found: Sequence[Found]) -> list[Line]:
     A size in a font's own units says nothing of gaps.
     """
     lines = [one.line for one in found]
-    sized = [number for number, line in enumerate(lines) if line.size >= LEAST_SIZE]
-    wide = {number for number in sized if _is_wide(lines[number])}
-    narrow = [number for number in sized if number not in wide]
+    texts, lefts, rights, _, _, sizes, *_ = zip(*lines, strict=True)
+    shapes = zip(count(), texts, lefts, rights, sizes, strict=False)
+    sized = [
+        (n, right - left > _WIDE * size * len(text)) for n, text, left, right, size in shapes if size >= LEAST_SIZE
+    ]
+    narrow = [number for number, is_wide in sized if not is_wide]
     look_at_all = any(_has_gap_between_boxes(text_page, found[number]) for number in narrow[::_SAMPLE])
-    for number in sized if look_at_all else wide:
-        line, raw, first = one = found[number]
-        if " " in line.text and (number in wide or _has_gap_between_boxes(text_page, one)):
-            lines[number] = line._replace(cells=_cells(text_page, line, raw, first))
+    for number, is_wide in sized:
+        if (is_wide or look_at_all) and " " in texts[number]:
+            line, raw, first = one = found[number]
+            if is_wide or _has_gap_between_boxes(text_page, one):
+                lines[number] = line._replace(cells=_cells(text_page, line, raw, first))
     return lines
-
-
-def _is_wide(line: Line) -> bool:
-    return line.right - line.left > _WIDE * line.size * len(line.text)
 
 
 def _has_gap_between_boxes(text_page: Any, found: Found) -> bool:

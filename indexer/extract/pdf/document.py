@@ -94,7 +94,7 @@ def read(
     yield Opened(document.n_pages, document.title, warning, document.metadata)
     for index in range(first_page, min(document.n_pages, _HEAD_PAGES) if head_only else document.n_pages):
         page = reader.page(index)
-        is_empty = not head_only and not has_words("".join(page.lines))
+        is_empty = not head_only and not any(map(has_words, page.lines))
         yield reader.page_without_words(page, ocr) if is_empty else page
     if not head_only:
         yield Outline(tuple(document.outline()))

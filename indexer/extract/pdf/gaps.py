@@ -1,9 +1,9 @@
 """Look at the gaps between characters where a line's text does not tell: words glued, letters set apart, hyphens."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress, pairwise
-from operator import sub
+from operator import ne, sub
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -46,8 +46,12 @@ def _kind(letter: str) -> str:
     return "a" if letter.islower() else "A" if letter.isupper() else "0"
 
 
-_KINDS = "".join(map(_kind, map(chr, range(128)))).encode() + b"~" * 128  # the bytes of other letters in UTF-8
-_NO_SPACES = bytes(32 if kind == 32 else 120 for kind in _KINDS)
+_LATER_BYTES = bytes(range(0x80, 0xC0))
+"""All bytes of a letter in UTF-8 but the first: without them, each character has one byte."""
+_KINDS = "".join(map(_kind, map(chr, range(128)))).encode() + b"~" * 128
+_NO_SPACES = bytes((code if chr(code) in " \n" else 120) for code in range(256))
+_SET_APART = b" x x x x"
+"""What `_SINGLES` finds, in the output of `_NO_SPACES`."""
 _SIGN, _CAPITAL, _LONG = re.compile(rb"\.(?<=a\.)[aA~]{2}"), re.compile(rb"A(?<=aaaA)aa"), re.compile(b"x" * 22)
 _LATIN = re.compile(b"\xc3")
 """Where one of these finds something in the kinds of a page's characters, `_GLUED` may too: they begin with one
@@ -68,18 +72,19 @@ class Found(NamedTuple):
 
 def put_right(text_page: Any, found: Sequence[Found]) -> list[Found]:
     """Return the lines of a page as `split_line` makes them, which few of them need."""
-    texts = [one.line.text for one in found]
-    glued = glued_lines(texts)
-    odd = glued | _wrongly_joined(text_page, found)
-    odd |= {
-        number
-        for number, (text, one) in enumerate(zip(texts, found, strict=True))
-        if (one.line.baseline != one.line.end_baseline and _goes_down(one))
-        or (text.count(" ") > _MANY_SPACES * len(text) and _SINGLES.search(text))
-    }
+    numbers, (columns, raws, _) = range(len(found)), zip(*found, strict=True)
+    texts, _, _, baselines, end_baselines, *_ = zip(*columns, strict=True)
+    letters = letters_in(texts)
+    glued = glued_lines(texts, letters)
+    odd = {number for number in compress(numbers, map(ne, baselines, end_baselines)) if _goes_down(found[number])}
+    odd |= glued | _wrongly_joined(text_page, [(n, *found[n]) for n in numbers if HYPHEN in raws[n]])
+    if _SET_APART in letters.translate(_NO_SPACES):
+        odd |= {
+            n for n, text in enumerate(texts) if text.count(" ") > _MANY_SPACES * len(text) and _SINGLES.search(text)
+        }
     lines: list[Found] = []
     begin = 0
-    for number in sorted(number for number in odd if found[number].raw):
+    for number in sorted(number for number in odd if raws[number]):
         lines += found[begin:number]
         lines += split_line(text_page, found[number], number in glued)
         begin = number + 1
@@ -93,9 +98,13 @@ def _goes_down(found: Found) -> bool:
     return drop > _ROW * line.size and drop > _FAR * line.size * found.raw.count(HYPHEN)
 
 
-def _wrongly_joined(text_page: Any, found: Sequence[Found]) -> set[int]:
-    """Return the numbers of the lines that hold a hyphen after which a number, or no rest of a word, stands."""
-    with_hyphen = [(number, *one) for number, one in enumerate(found) if HYPHEN in one.raw]
+def _wrongly_joined(text_page: Any, with_hyphen: Sequence[tuple[int, Line, str, int]]) -> set[int]:
+    """Return the numbers of the lines that hold a hyphen after which a number, or no rest of a word, stands.
+
+    `with_hyphen`: the lines with a hyphen, each with its number.
+    """
+    if not with_hyphen:
+        return set()
     joints = [(number, first + at, line.size) for number, line, raw, first in with_hyphen for at in _joints(raw)]
     numbers, *places = zip(*joints, strict=True) if joints else ((), (), ())
     wrong = set(compress(numbers, _are_wrong(text_page, *places)))
@@ -121,14 +130,21 @@ def _are_wrong(text_page: Any, joints: Sequence[int], sizes: Sequence[float]) ->
     ]
 
 
-def glued_lines(texts: Sequence[str]) -> set[int]:
-    """Return the numbers of the texts that may be glued, those that `may_be_glued` finds."""
-    data = "\n".join(texts).encode("utf-8", "replace")
-    kinds = data.translate(_KINDS)
+def letters_in(texts: Iterable[str]) -> bytes:
+    """Return the first byte of each character of the texts, with a line end between two texts."""
+    return "\n".join(texts).encode("utf-8", "replace").translate(None, _LATER_BYTES)
+
+
+def glued_lines(texts: Sequence[str], letters: bytes) -> set[int]:
+    """Return the numbers of the texts that may be glued, those that `may_be_glued` finds.
+
+    `letters` is what `letters_in` returns of them.
+    """
+    kinds = letters.translate(_KINDS)
     places = [seeming.start() for pattern in (_SIGN, _CAPITAL) for seeming in pattern.finditer(kinds)]
-    places += [seeming.start() for seeming in _LONG.finditer(kinds.translate(_NO_SPACES))]
-    places += [seeming.start() for seeming in _LATIN.finditer(data)]
-    numbers = {data.count(b"\n", 0, place) for place in places}
+    places += [seeming.start() for seeming in _LONG.finditer(letters.translate(_NO_SPACES))]
+    places += [seeming.start() for seeming in _LATIN.finditer(letters)]
+    numbers = {letters.count(b"\n", 0, place) for place in places}
     return {number for number in numbers if may_be_glued(texts[number])}
 
 
@@ -149,7 +165,7 @@ def split_line(text_page: Any, found: Found, is_glued: bool) -> list[Found]:
         rows = [(start, raw[start:stop].rstrip()) for start, stop in pairwise([0, *starts, len(raw)])]
         return [one for start, row in rows for one in _part(text_page, line, row, first + start, len(row))]
     joints = _joints(raw)
-    wrong = _are_wrong(text_page, [first + joint for joint in joints], [line.size] * len(joints))
+    wrong = joints and _are_wrong(text_page, [first + joint for joint in joints], [line.size] * len(joints))
     if (place := next(compress(joints, wrong), None)) is not None:
         rest, tail = raw[place + 1 :], first + place + 1
         return [
@@ -170,13 +186,11 @@ def split_line(text_page: Any, found: Found, is_glued: bool) -> list[Found]:
 
 def _rows(text_page: Any, line: Line, raw: str, first: int) -> list[int]:
     """Return where other rows begin in a line into which pdfium put several rows of a table."""
-    starts = []
-    for found in _SPACES.finditer(raw):
-        if found.start() > 0 and found.end() < len(raw):
-            x, y = origin(text_page, first + found.end())
-            if origin(text_page, first + found.start() - 1)[1] - y > _ROW * line.size and x < line.right:
-                starts.append(found.end())
-    return starts
+    spaces = [found.span() for found in _SPACES.finditer(raw) if found.start() > 0 and found.end() < len(raw)]
+    before = origins(text_page, [first + start - 1 for start, _ in spaces])[1]
+    lefts, after = origins(text_page, [first + end for _, end in spaces])
+    steps = zip(spaces, lefts, before, after, strict=True)
+    return [end for (_, end), x, above, y in steps if above - y > _ROW * line.size and x < line.right]
 
 
 def _part(text_page: Any, line: Line, raw: str, first: int, length: int) -> list[Found]:
@@ -227,10 +241,10 @@ def _parted(text_page: Any, raw: str, first: int, size: float) -> str:
             continue
         seeming = [place for place in waiting if place < stop]
         del waiting[: len(seeming)]
-        gaps = _gaps(text_page, raw, first, range(start + 1, stop), size)
         # a short word is glued where its sign or capital stands, or nowhere
-        if start - 1 in seeming or any(place in gaps or place + 1 in gaps for place in seeming):
-            for place in gaps:
+        likely = [place for one in seeming for place in (one, one + 1) if start < place < stop]
+        if start - 1 in seeming or _gaps(text_page, raw, first, likely, size):
+            for place in _gaps(text_page, raw, first, range(start + 1, stop), size):
                 out.append(raw[begin:place])
                 begin = place
     return clean_line(" ".join((*out, raw[begin:]))) if out else ""
@@ -238,10 +252,11 @@ def _parted(text_page: Any, raw: str, first: int, size: float) -> str:
 
 def _gaps(text_page: Any, raw: str, first: int, places: Sequence[int], size: float) -> list[int]:
     """Return at which places a letter stands further from the one before than letters of a word do."""
+    places = [place for place in places if raw[place].isalnum()]
     before = rights(text_page, [first + place - 1 for place in places])
     after, _ = origins(text_page, [first + place for place in places])
     wide = (left - right > _WORD_GAP * size for left, right in zip(after, before, strict=True))
-    return [place for place in compress(places, wide) if raw[place].isalnum()]
+    return list(compress(places, wide))
 
 
 def shifted_lines(text_page: Any, shift: int) -> Iterator[tuple[str, int, int]]:

@@ -49,8 +49,9 @@ class HeadingsByType:
     def add(self, page: int, lines: Sequence[Line]) -> None:
         """Take the lines of a page."""
         by_size: dict[float, int] = {}
-        for line in lines:
-            by_size[line.size] = by_size.get(line.size, 0) + len(line.text)
+        texts, _, _, _, _, sizes, *_ = zip(*lines, strict=True) if lines else ((),) * 6
+        for size, n_characters in zip(sizes, map(len, texts), strict=True):
+            by_size[size] = by_size.get(size, 0) + n_characters
         here: dict[float, int] = {}
         for size, n_characters in by_size.items():
             rounded = round(size, 1)

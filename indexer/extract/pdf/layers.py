@@ -30,14 +30,15 @@ _MAX_DEPTH = 8
 class Layers:
     """The layers of one PDF that are off."""
 
-    def __init__(self, path: Source) -> None:
+    def __init__(self, path: Source, data: bytes | None) -> None:
+        """`data`: the bytes of the file, if they are known."""
         self._off: set[int] = set()
         self._reader: Any = None
         self.has_associated_files = False
         """Whether the file names files with which it or one of its pages is associated (see `associated`)."""
         if path.stat().st_size > _MAX_FILE_BYTES:
             return
-        data = path.read_bytes()
+        data = path.read_bytes() if data is None else data
         may_hide, self.has_associated_files = _marks_in(data)
         if may_hide:
             with suppress(Exception):  # pypdf raises errors of any class for damaged files; then nothing is left out

@@ -6,10 +6,10 @@ without positions (`right` <= `left`) lines keep their ends. Columns follow the 
 """
 
 import re
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Sequence
+from itertools import pairwise, repeat
 from statistics import median
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from longsearch.indexer.extract.clean import one_line
 from longsearch.indexer.extract.pdf.pages import SENTENCE_END, breaks_word, is_one_run
@@ -64,6 +64,14 @@ class Cell(NamedTuple):
     text: str
     left: float
     right: float
+
+
+_Tuple = TypeVar("_Tuple", bound=tuple[Any, ...])
+
+
+def tuples(kind: type[_Tuple], rows: Iterable[tuple[Any, ...]]) -> list[_Tuple]:
+    """Return a named tuple for each row, which has all fields. Calling its class would take three times as long."""
+    return list(map(tuple.__new__, repeat(kind), rows))
 
 
 def with_separators(lines: Sequence[Line]) -> tuple[str, ...]:

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 from ctypes import c_ulong, create_string_buffer
 from dataclasses import replace
 from functools import partial
-from itertools import accumulate, compress
+from itertools import accumulate, compress, repeat
+from operator import add, sub
 from typing import Any
 
 import pypdfium2 as pdfium
@@ -27,7 +28,7 @@ from longsearch.indexer.extract.pdf.gaps import Found, put_right, shifted_lines
 from longsearch.indexer.extract.pdf.headings import HeadingsByType
 from longsearch.indexer.extract.pdf.info import INFO, INFO_FIELDS
 from longsearch.indexer.extract.pdf.layers import Layers
-from longsearch.indexer.extract.pdf.layout import Line, title_in, with_separators
+from longsearch.indexer.extract.pdf.layout import Line, title_in, tuples, with_separators
 from longsearch.indexer.extract.pdf.ocr import DPI, Picture
 from longsearch.indexer.extract.pdf.pages import LINE_END, clean_line, clean_lines
 from longsearch.indexer.extract.pdf.places import character_indices, placed, text_of
@@ -59,13 +60,13 @@ class PdfiumDocument:
     def __init__(self, path: Source, apart: Sequence[MarkApart] = ()) -> None:
         """`apart`: marks that lie beside the file."""
         try:
-            self._document = pdfium.PdfDocument(for_library(path))
+            self._document = pdfium.PdfDocument(data := for_library(path))
         except pdfium.PdfiumError as error:
             # The error code may stem from the file before, so pypdf decides whether a password is missing.
             raise PdfiumFailedError(str(error)) from error
         self.n_pages = len(self._document)
         self._form = _form_of(self._document)
-        self._layers = Layers(path)
+        self._layers = Layers(path, data if isinstance(data, bytes) else None)
         self._pinned: list[Pinned] = []
         self._n_fields = 0
         self._drawn: set[str] = set()
@@ -249,7 +250,8 @@ def _packet(document: Any, number: int) -> tuple[str, bytes]:
 
 
 def _lines(text_page: Any, raw: str) -> list[Line]:
-    return with_cells(text_page, put_right(text_page, _found_lines(text_page, raw)))
+    found = _found_lines(text_page, raw)
+    return with_cells(text_page, put_right(text_page, found)) if found else []
 
 
 def _found_lines(text_page: Any, raw: str) -> list[Found]:
@@ -259,14 +261,14 @@ def _found_lines(text_page: Any, raw: str) -> list[Found]:
     if not raw.isascii() and len(raw.encode("utf-16-le", "surrogatepass")) > 2 * len(raw):
         lengths = [len(line.encode("utf-16-le", "surrogatepass")) // 2 for line in raws]  # as pdfium counts
         raws = [line if length == len(line) else "" for line, length in zip(raws, lengths, strict=True)]
-    firsts = list(accumulate((length + len(LINE_END) for length in lengths[:-1]), initial=0))
+    firsts = list(accumulate(map(add, lengths[:-1], repeat(len(LINE_END))), initial=0))
     # The text may lack some of the page's characters and adds none: if the counts are equal, so are all indices.
     same_indices = pdfium_c.FPDFText_CountChars(text_page) == firsts[-1] + lengths[-1]
-    lasts = [first + length - 1 for first, length in zip(firsts, lengths, strict=True)]
+    lasts = list(map(sub, map(add, firsts, lengths), repeat(1)))
     raws = list(compress(raws, texts))
     firsts, lasts = (list(compress(column, texts)) for column in (firsts, lasts))
     texts = list(filter(None, texts))
     if same_indices:
-        return list(map(Found, placed(text_page, texts, firsts, lasts), raws, firsts))
+        return tuples(Found, zip(placed(text_page, texts, firsts, lasts), raws, firsts, strict=True))
     ends = (character_indices(text_page, indices) for indices in (firsts, lasts))
     return [Found(line, "", first) for line, first in zip(placed(text_page, texts, *ends), firsts, strict=True)]

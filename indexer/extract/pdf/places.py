@@ -14,7 +14,7 @@ from typing import Any
 
 import pypdfium2.raw as pdfium_c
 
-from longsearch.indexer.extract.pdf.layout import Line
+from longsearch.indexer.extract.pdf.layout import Line, tuples
 
 
 def _undeclared(function: Any, returns: Any = c_int) -> Callable[..., Any]:
@@ -123,15 +123,14 @@ def placed(text_page: Any, texts: Sequence[str], starts: Sequence[int], ends: Se
         map(_get_box, page, ends, room.to_box),
         map(_get_matrix, page, starts, room.to_matrix),
     )
-    known = list(map(all, zip(*map(list, calls), strict=True)))
+    done = list(map(list, calls))
     scales = map(hypot, room.matrix[2 : 6 * n : 6], room.matrix[3 : 6 * n : 6])
     sizes = map(mul, map(_get_size, page, starts), scales)
-    lines = list(map(Line, texts, room.x[:n], room.box[2 : 4 * n : 4], room.y[:n], room.y_end[:n], sizes))
-    return (
-        lines
-        if all(known)
-        else [one if is_known else Line(one.text) for one, is_known in zip(lines, known, strict=True)]
-    )
+    places = room.x[:n], room.box[2 : 4 * n : 4], room.y[:n], room.y_end[:n], sizes
+    lines = tuples(Line, zip(texts, *places, *map(repeat, Line("")[len(places) + 1 :]), strict=False))
+    if all(map(all, done)):
+        return lines
+    return [line if all(is_known) else Line(line.text) for line, *is_known in zip(lines, *done, strict=True)]
 
 
 def stand_apart(text_page: Any, first: int, length: int, distance: float) -> bool:

@@ -6,7 +6,8 @@ else the block is a table, and each of its rows becomes a line. The line numbers
 """
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import compress, pairwise, repeat
+from operator import add, gt, mul
 from statistics import median
 
 from longsearch.indexer.extract.pdf.layout import Cell, Line
@@ -33,12 +34,14 @@ def arranged(lines: Sequence[Line]) -> list[Line]:
     if len(lines) < 2:
         return list(lines)
     gathered = _rows_of_columns(lines)
-    if not any(line.cells for line in gathered):
-        return gathered
     found: list[Line] = []
-    for block in _blocks(gathered):
-        found += _arranged_block(block) if len(block) > 1 else [_plain(block[0])]
-    return found
+    stop = 0
+    for start in [number for number, line in enumerate(gathered) if line.cells]:
+        if start >= stop:
+            found += gathered[stop:start]
+            stop = _end_of_block(gathered, start)
+            found += _arranged_block(gathered[start:stop])
+    return [*found, *gathered[stop:]]
 
 
 def _plain(line: Line) -> Line:
@@ -68,12 +71,10 @@ def _rows_of_columns(lines: Sequence[Line]) -> list[Line]:
 
 def _runs(lines: Sequence[Line]) -> list[list[Line]]:
     """Split the lines where the next one stands higher: there another column begins."""
-    runs = [[lines[0]]]
-    for line, following in pairwise(lines):
-        if following.baseline > line.end_baseline + 0.5 * line.size:
-            runs.append([])
-        runs[-1].append(following)
-    return runs
+    _, _, _, baselines, end_baselines, sizes, *_ = zip(*lines, strict=True)
+    highest = map(add, end_baselines, map(mul, repeat(0.5), sizes))
+    starts = compress(range(1, len(lines)), map(gt, baselines[1:], highest))
+    return [list(lines[start:stop]) for start, stop in pairwise((0, *starts, len(lines)))]
 
 
 def _stands_beside(columns: Sequence[Sequence[Line]], other: Sequence[Line]) -> bool:
@@ -127,17 +128,12 @@ def _words(lines: Sequence[Line]) -> float:
 # ---- blocks of lines whose parts stand below one another
 
 
-def _blocks(lines: Sequence[Line]) -> list[list[Line]]:
-    """Split the lines into blocks, and lines that belong to none, each alone."""
-    blocks: list[list[Line]] = []
-    block: list[Line] = []
-    for line in lines:
-        if (len(block) > 1 or (block and block[0].cells)) and _continues(block, line):
-            block.append(line)
-        else:
-            block = [line]
-            blocks.append(block)
-    return blocks
+def _end_of_block(lines: Sequence[Line], start: int) -> int:
+    """Return where the block ends that begins with a line that has cells."""
+    stop = start + 1
+    while stop < len(lines) and _continues(lines[max(start, stop - _LOOK_BACK) : stop], lines[stop]):
+        stop += 1
+    return stop
 
 
 def _continues(block: Sequence[Line], line: Line) -> bool:
@@ -146,17 +142,12 @@ def _continues(block: Sequence[Line], line: Line) -> bool:
     drop = above.baseline - line.baseline
     if not 0 < drop < 4 * max(line.size, above.size):
         return False
-    rows = [row for row in block[-_LOOK_BACK:] if row.cells]
+    last = next((row.cells for row in reversed(block) if row.cells), ())
     if line.cells:
-        others = rows[-1].cells if rows else ()
-        aligned = sum(_aligned(line.cells, number, others, line.size) for number in range(1, len(line.cells)))
-        return bool(others) and 2 * aligned >= len(line.cells) - 1
+        aligned = sum(_aligned(line.cells, number, last, line.size) for number in range(1, len(line.cells)))
+        return bool(last) and 2 * aligned >= len(line.cells) - 1
     # a line with one part belongs to a block if it stands in one of its columns, below the first one
-    return bool(rows) and any(
-        _is_in_column(line, number, rows)
-        for number in range(len(rows[-1].cells))
-        if number or drop < _TIGHT * line.size
-    )
+    return any(_is_in_column(line, number, last) for number in range(len(last)) if number or drop < _TIGHT * line.size)
 
 
 def _aligned(cells: Sequence[Cell], number: int, others: Sequence[Cell], size: float) -> bool:
@@ -173,8 +164,7 @@ def _aligned(cells: Sequence[Cell], number: int, others: Sequence[Cell], size: f
     )
 
 
-def _is_in_column(line: Line, number: int, rows: Sequence[Line]) -> bool:
-    cells = rows[-1].cells
+def _is_in_column(line: Line, number: int, cells: Sequence[Cell]) -> bool:
     right = cells[number + 1].left if number + 1 < len(cells) else float("inf")
     return abs(line.left - cells[number].left) < _SAME_EDGE * line.size and line.right < right
 

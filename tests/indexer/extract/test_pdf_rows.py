@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from longsearch.indexer.extract.pdf.ciphers import is_garbage, shift_of, shifted, unswapped
-from longsearch.indexer.extract.pdf.gaps import glued_lines, may_be_glued
+from longsearch.indexer.extract.pdf.gaps import glued_lines, letters_in, may_be_glued
 from longsearch.indexer.extract.pdf.pages import LINE_END, clean_line, clean_lines
 from longsearch.indexer.extract.reader import Extraction
 from tests.indexer.pdf_writing import Line, pdf
@@ -200,7 +200,7 @@ def test_the_quick_search_for_glued_words_finds_what_three_patterns_find(text: s
     )
 )
 def test_a_page_is_searched_for_glued_words_as_its_lines_are(texts: list[str]) -> None:
-    assert glued_lines(texts) == {number for number, text in enumerate(texts) if may_be_glued(text)}
+    assert glued_lines(texts, letters_in(texts)) == {number for number, text in enumerate(texts) if may_be_glued(text)}
 
 
 @given(
