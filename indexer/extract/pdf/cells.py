@@ -6,7 +6,8 @@ so only lines that seem to need it are looked at.
 
 import re
 from collections.abc import Sequence
-from itertools import count
+from itertools import compress, count, repeat
+from operator import gt, sub
 from typing import Any
 
 from longsearch.indexer.extract.pdf.gaps import Found
@@ -57,7 +58,8 @@ def _cells(text_page: Any, line: Line, raw: str, first: int) -> tuple[Cell, ...]
     starts, stops = [0, *(start for _, start in spaces)], [*(stop for stop, _ in spaces), end]
     left = origins(text_page, [first + start for start in starts])[0]
     right = rights(text_page, [first + stop - 1 for stop in stops])
-    wide = [at for at in range(len(spaces)) if left[at + 1] - right[at] > _CELL_GAP * line.size]
+    gaps = map(sub, left[1:], right)
+    wide = list(compress(count(), map(gt, gaps, repeat(_CELL_GAP * line.size))))
     if not wide:
         return ()
     cells = zip([0, *(at + 1 for at in wide)], [*wide, len(spaces)], strict=True)

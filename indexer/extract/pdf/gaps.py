@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import compress, pairwise
-from operator import ne, sub
+from itertools import compress, pairwise, repeat
+from operator import gt, mul, ne, sub
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -52,9 +52,8 @@ _KINDS = "".join(map(_kind, map(chr, range(128)))).encode() + b"~" * 128
 _NO_SPACES = bytes((code if chr(code) in " \n" else 120) for code in range(256))
 _SET_APART = b" x x x x"
 """What `_SINGLES` finds, in the output of `_NO_SPACES`."""
-_SIGN, _CAPITAL, _LONG = re.compile(rb"\.(?<=a\.)[aA~]{2}"), re.compile(rb"A(?<=aaaA)aa"), re.compile(b"x" * 22)
-_LATIN = re.compile(b"\xc3")
-"""Where one of these finds something in the kinds of a page's characters, `_GLUED` may too: they begin with one
+_SIGN, _CAPITAL, _LONG, _LATIN = re.compile(rb"\.(?<=a\.)[aA~]{2}"), b"aaaAaa", b"x" * 22, b"\xc3"
+"""Where one of these stands in the kinds of a page's characters, `_GLUED` may find something: `_SIGN` begins with one
 character, to which `re` leaps. `_LATIN`, in the bytes themselves, begins a letter of Latin-1 that is not in ASCII."""
 _WORD = re.compile(r"\S+")
 _WORD_GAP = 0.16
@@ -77,6 +76,7 @@ def put_right(text_page: Any, found: Sequence[Found]) -> list[Found]:
     letters = letters_in(texts)
     glued = glued_lines(texts, letters)
     odd = {number for number in compress(numbers, map(ne, baselines, end_baselines)) if _goes_down(found[number])}
+    glued = _parted_lines(text_page, [(number, found[number]) for number in glued])
     odd |= glued | _wrongly_joined(text_page, [(n, *found[n]) for n in numbers if HYPHEN in raws[n]])
     if _SET_APART in letters.translate(_NO_SPACES):
         odd |= {
@@ -141,9 +141,12 @@ def glued_lines(texts: Sequence[str], letters: bytes) -> set[int]:
     `letters` is what `letters_in` returns of them.
     """
     kinds = letters.translate(_KINDS)
-    places = [seeming.start() for pattern in (_SIGN, _CAPITAL) for seeming in pattern.finditer(kinds)]
-    places += [seeming.start() for seeming in _LONG.finditer(letters.translate(_NO_SPACES))]
-    places += [seeming.start() for seeming in _LATIN.finditer(letters)]
+    unspaced = letters.translate(_NO_SPACES)
+    places = [seeming.start() for seeming in _SIGN.finditer(kinds)]
+    for part, text in ((_CAPITAL, kinds), (_LONG, unspaced), (_LATIN, letters)):
+        place = -1
+        while (place := text.find(part, place + 1)) >= 0:
+            places.append(place)
     numbers = {letters.count(b"\n", 0, place) for place in places}
     return {number for number in numbers if may_be_glued(texts[number])}
 
@@ -229,6 +232,24 @@ def _spread(steps: Sequence[float]) -> float:
     return (high - low) / max(abs(median(ranked)), 0.1)
 
 
+def _parted_lines(text_page: Any, glued: Sequence[tuple[int, Found]]) -> set[int]:
+    """Return the numbers of those lines that `_parted` parts: a letter stands far from the one before."""
+    asked = [(n, one.first + place, one.line.size) for n, one in glued for place in _likely_gaps(one.raw)]
+    if not asked:
+        return set()
+    numbers, places, sizes = zip(*asked, strict=True)
+    return set(compress(numbers, _are_wide(text_page, places, sizes)))
+
+
+def _likely_gaps(raw: str) -> Iterator[int]:
+    """Yield where a letter must stand apart in a line if words were glued: where a sign or capital stands, or anywhere
+    in a long word."""
+    for found in _GLUED.finditer(f" {raw}"):
+        start, stop = found.start() - 1, found.end() - 1
+        is_long = found[0][0].isspace()
+        yield from filter(lambda place: raw[place].isalnum(), range(start + 2, stop) if is_long else (start, start + 1))
+
+
 def _parted(text_page: Any, raw: str, first: int, size: float) -> str:
     """Return a line with spaces where words were glued: where two letters stand further apart than letters do."""
     out, begin = [], 0
@@ -241,10 +262,10 @@ def _parted(text_page: Any, raw: str, first: int, size: float) -> str:
             continue
         seeming = [place for place in waiting if place < stop]
         del waiting[: len(seeming)]
+        gaps = _gaps(text_page, raw, first, range(start + 1, stop), size)
         # a short word is glued where its sign or capital stands, or nowhere
-        likely = [place for one in seeming for place in (one, one + 1) if start < place < stop]
-        if start - 1 in seeming or _gaps(text_page, raw, first, likely, size):
-            for place in _gaps(text_page, raw, first, range(start + 1, stop), size):
+        if start - 1 in seeming or any(place in gaps or place + 1 in gaps for place in seeming):
+            for place in gaps:
                 out.append(raw[begin:place])
                 begin = place
     return clean_line(" ".join((*out, raw[begin:]))) if out else ""
@@ -252,11 +273,15 @@ def _parted(text_page: Any, raw: str, first: int, size: float) -> str:
 
 def _gaps(text_page: Any, raw: str, first: int, places: Sequence[int], size: float) -> list[int]:
     """Return at which places a letter stands further from the one before than letters of a word do."""
-    places = [place for place in places if raw[place].isalnum()]
-    before = rights(text_page, [first + place - 1 for place in places])
-    after, _ = origins(text_page, [first + place for place in places])
-    wide = (left - right > _WORD_GAP * size for left, right in zip(after, before, strict=True))
-    return list(compress(places, wide))
+    wide = _are_wide(text_page, [first + place for place in places], [size] * len(places))
+    return [place for place in compress(places, wide) if raw[place].isalnum()]
+
+
+def _are_wide(text_page: Any, places: Sequence[int], sizes: Sequence[float]) -> Iterator[bool]:
+    """Yield for each character whether it stands further from the one before than letters of a word do."""
+    before = rights(text_page, [place - 1 for place in places])
+    gaps = map(sub, origins(text_page, places)[0], before)
+    return map(gt, gaps, map(mul, repeat(_WORD_GAP), sizes))
 
 
 def shifted_lines(text_page: Any, shift: int) -> Iterator[tuple[str, int, int]]:
