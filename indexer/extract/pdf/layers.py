@@ -8,7 +8,7 @@ and only in files that have layers which are off.
 import io
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -17,7 +17,9 @@ from longsearch.indexer.extract.sources import Source
 _MAX_FILE_BYTES = 200_000_000
 """Size of a PDF up to which layers are looked for: pypdf keeps the whole file in memory."""
 _MAX_UNPACKED_BYTES = 100_000_000
-_OBJECTS = re.compile(rb"/ObjStm\b[^\0]{0,400}?stream\r?\n", re.DOTALL)
+_STREAM = re.compile(rb">>\s{0,20}stream(?:\r\n|\s)")
+_MAX_ENTRIES_BYTES = 400
+"""Bytes before a stream in which its entries stand."""
 _LAYERS = b"/OCProperties"
 _HIDES = re.compile(rb"/OFF(?!\s*\[\s*\])|/AnyOff|/AllOff|/Not\b")
 """What hides a layer: it is off, or is shown while another one is off."""
@@ -148,22 +150,35 @@ def _marks_in(data: bytes) -> tuple[bool, bool]:
 
     What says so may lie in compressed streams of objects, which can be read here unless the file is encrypted.
     """
-    has_layers = is_associated = False
-    for text in _texts(data):
-        has_layers = has_layers or _LAYERS in text
-        is_associated = is_associated or (b"/AF" in text and _ASSOCIATED.search(text) is not None)
-    if b"/Encrypt" in data and b"/ObjStm" in data:
+    outside, objects = _outside_and_objects(data)
+    is_encrypted = b"/Encrypt" in outside
+    texts = [outside, *(() if is_encrypted else _unpacked(data, objects))]
+    is_associated = any(b"/AF" in text and _ASSOCIATED.search(text) for text in texts)
+    if is_encrypted and objects:
         return True, is_associated
-    return has_layers and any(map(_HIDES.search, _texts(data))), is_associated
+    return any(_LAYERS in text for text in texts) and any(map(_HIDES.search, texts)), is_associated
 
 
-def _texts(data: bytes) -> Iterator[bytes]:
-    """Yield the bytes of a PDF, and those of each of its streams of objects."""
-    yield data
+def _outside_and_objects(data: bytes) -> tuple[bytes, list[tuple[int, int]]]:
+    """Return what stands outside of the streams, most of a PDF, and (start, stop) of the streams of objects."""
+    outside: list[bytes] = []
+    objects: list[tuple[int, int]] = []
+    at = 0
+    while found := _STREAM.search(data, at):
+        outside.append(data[at : found.end()])
+        end = data.find(b"endstream", found.end())
+        if b"/ObjStm" in outside[-1][-_MAX_ENTRIES_BYTES:]:
+            objects.append((found.end(), end if end >= 0 else len(data)))
+        at = max(end, found.end())
+    return b"".join((*outside, data[at:])), objects
+
+
+def _unpacked(data: bytes, objects: Iterable[tuple[int, int]]) -> Iterator[bytes]:
+    """Yield the contents of the streams of objects that can be unpacked."""
     n_bytes = 0
-    for found in _OBJECTS.finditer(data) if b"/Encrypt" not in data else ():
+    for start, stop in objects:
         with suppress(zlib.error):
-            yield (text := zlib.decompressobj().decompress(data[found.end() : found.end() + 4_000_000], 20_000_000))
+            yield (text := zlib.decompressobj().decompress(data[start:stop], 20_000_000))
             n_bytes += len(text)
         if n_bytes > _MAX_UNPACKED_BYTES:
             break
