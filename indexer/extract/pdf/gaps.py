@@ -242,32 +242,23 @@ def _parted_lines(text_page: Any, glued: Sequence[tuple[int, Found]]) -> set[int
 
 
 def _likely_gaps(raw: str) -> Iterator[int]:
-    """Yield where a letter must stand apart in a line if words were glued: where a sign or capital stands, or anywhere
-    in a long word."""
+    """Yield where letters stand apart in a line of glued words: where a sign or capital stands, or in a long word."""
     for found in _GLUED.finditer(f" {raw}"):
         start, stop = found.start() - 1, found.end() - 1
-        is_long = found[0][0].isspace()
-        yield from filter(lambda place: raw[place].isalnum(), range(start + 2, stop) if is_long else (start, start + 1))
+        places = range(start + 2, stop) if found[0][0].isspace() else (start, start + 1)
+        yield from (place for place in places if raw[place].isalnum())
 
 
 def _parted(text_page: Any, raw: str, first: int, size: float) -> str:
     """Return a line with spaces where words were glued: where two letters stand further apart than letters do."""
     out, begin = [], 0
-    waiting = [match.start() - 1 for match in _GLUED.finditer(f" {raw}")]
+    likely = set(_likely_gaps(raw))
     for found in _WORD.finditer(raw):
-        start, stop = found.span()
-        if not waiting:
-            break
-        if waiting[0] >= stop:
-            continue
-        seeming = [place for place in waiting if place < stop]
-        del waiting[: len(seeming)]
-        gaps = _gaps(text_page, raw, first, range(start + 1, stop), size)
-        # a short word is glued where its sign or capital stands, or nowhere
-        if start - 1 in seeming or any(place in gaps or place + 1 in gaps for place in seeming):
-            for place in gaps:
-                out.append(raw[begin:place])
-                begin = place
+        places = range(found.start() + 1, found.end())
+        gaps = [] if likely.isdisjoint(places) else _gaps(text_page, raw, first, places, size)
+        for place in [] if likely.isdisjoint(gaps) else gaps:
+            out.append(raw[begin:place])
+            begin = place
     return clean_line(" ".join((*out, raw[begin:]))) if out else ""
 
 

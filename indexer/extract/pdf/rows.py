@@ -86,8 +86,9 @@ def _stands_beside(columns: Sequence[Sequence[Line]], other: Sequence[Line]) -> 
     shared = [row for row in rows if row is not None]
     if len(shared) < 2 or len(shared) < _SHARED_ROWS * len(other):
         return False
-    beside = [line for line in first if line.baseline <= max(line.baseline for line in other) + 1]
-    right = max((line.right for line in columns[-1] if line in beside or columns[-1] is not first), default=0.0)
+    highest = max(line.baseline for line in other) + 1
+    last = [line for line in columns[-1] if line.baseline <= highest or columns[-1] is not first]
+    right = max((line.right for line in last), default=0.0)
     return min(line.left for line in other) > right and _words([first[row] for row in shared]) < _PROSE_WORDS
 
 
