@@ -23,6 +23,11 @@ _MAX_ENTRIES_BYTES = 400
 _LAYERS = b"/OCProperties"
 _HIDES = re.compile(rb"/OFF(?!\s*\[\s*\])|/AnyOff|/AllOff|/Not\b")
 """What hides a layer: it is off, or is shown while another one is off."""
+_OBJECTS = b"/ObjStm"
+_ANNOTATION = re.compile(
+    rb"/Subtype(?!\s*/(?:Link|Popup|Image|Form|Type[013]|Type1C|MMType1|TrueType|CIDFontType[02]C?|OpenType|XML)[\s/<>])"
+)
+"""The subtype of an annotation other than a link; those of pictures, forms, fonts and XMP are none."""
 _ASSOCIATED = re.compile(rb"/AF\s*(?:\[|\d)")
 _SHOWS = frozenset({*b"Tj TJ ' \" Do sh f F f* B B* b b* S s".split(), b"INLINE IMAGE"})
 """Operators that draw something."""
@@ -30,7 +35,7 @@ _MAX_DEPTH = 8
 
 
 class Layers:
-    """The layers of one PDF that are off."""
+    """The layers of one PDF that are off, and what else a look at its bytes tells."""
 
     def __init__(self, path: Source, data: bytes | None) -> None:
         """`data`: the bytes of the file, if they are known."""
@@ -38,10 +43,12 @@ class Layers:
         self._reader: Any = None
         self.has_associated_files = False
         """Whether the file names files with which it or one of its pages is associated (see `associated`)."""
+        self.may_annotate = self.may_label = True
+        """Whether a page may have an annotation that is no link, or a label."""
         if path.stat().st_size > _MAX_FILE_BYTES:
             return
         data = path.read_bytes() if data is None else data
-        may_hide, self.has_associated_files = _marks_in(data)
+        may_hide, self.has_associated_files, self.may_annotate, self.may_label = _marks_in(data)
         if may_hide:
             with suppress(Exception):  # pypdf raises errors of any class for damaged files; then nothing is left out
                 self._open(data)
@@ -145,18 +152,23 @@ class Layers:
         return all(values) if known[0] == "/And" else any(values)
 
 
-def _marks_in(data: bytes) -> tuple[bool, bool]:
-    """Return whether a PDF may hide a layer, and may know associated files.
+def _marks_in(data: bytes) -> tuple[bool, bool, bool, bool]:
+    """Return whether a PDF may hide a layer, knows associated files, may have annotations, and labels of pages.
 
     What says so may lie in compressed streams of objects, which can be read here unless the file is encrypted.
     """
     outside, objects = _outside_and_objects(data)
     is_encrypted = b"/Encrypt" in outside
-    texts = [outside, *(() if is_encrypted else _unpacked(data, objects))]
-    is_associated = any(b"/AF" in text and _ASSOCIATED.search(text) for text in texts)
-    if is_encrypted and objects:
-        return True, is_associated
-    return any(_LAYERS in text for text in texts) and any(map(_HIDES.search, texts)), is_associated
+    unpacked, is_whole = ([], not objects) if is_encrypted else _unpacked(data, objects)
+    texts = [outside, *unpacked]
+    is_unknown = not is_whole or outside.count(_OBJECTS) > len(objects)
+    hides = any(_LAYERS in text for text in texts) and any(map(_HIDES.search, texts))
+    return (
+        hides or (is_encrypted and bool(objects)),
+        any(b"/AF" in text and _ASSOCIATED.search(text) for text in texts),
+        is_unknown or any(map(_ANNOTATION.search, texts)),
+        is_unknown or any(b"/PageLabels" in text for text in texts),
+    )
 
 
 def _outside_and_objects(data: bytes) -> tuple[bytes, list[tuple[int, int]]]:
@@ -166,22 +178,27 @@ def _outside_and_objects(data: bytes) -> tuple[bytes, list[tuple[int, int]]]:
     at = 0
     while found := _STREAM.search(data, at):
         outside.append(data[at : found.end()])
-        end = data.find(b"endstream", found.end())
-        if b"/ObjStm" in outside[-1][-_MAX_ENTRIES_BYTES:]:
-            objects.append((found.end(), end if end >= 0 else len(data)))
-        at = max(end, found.end())
+        at = data.find(b"endstream", found.end())
+        if at < 0:  # cut off
+            return b"".join((*outside, data[found.end() :])), objects
+        if _OBJECTS in outside[-1][-_MAX_ENTRIES_BYTES:]:
+            objects.append((found.end(), at))
     return b"".join((*outside, data[at:])), objects
 
 
-def _unpacked(data: bytes, objects: Iterable[tuple[int, int]]) -> Iterator[bytes]:
-    """Yield the contents of the streams of objects that can be unpacked."""
-    n_bytes = 0
+def _unpacked(data: bytes, objects: Iterable[tuple[int, int]]) -> tuple[list[bytes], bool]:
+    """Return the contents of the streams of objects that can be unpacked, and whether these are all of them."""
+    texts: list[bytes] = []
+    is_whole, n_left = True, _MAX_UNPACKED_BYTES
     for start, stop in objects:
+        if n_left <= 0:
+            return texts, False
+        unpacking = zlib.decompressobj()
         with suppress(zlib.error):
-            yield (text := zlib.decompressobj().decompress(data[start:stop], 20_000_000))
-            n_bytes += len(text)
-        if n_bytes > _MAX_UNPACKED_BYTES:
-            break
+            texts.append(unpacking.decompress(data[start:stop], 20_000_000))
+            n_left -= len(texts[-1])
+        is_whole &= unpacking.eof
+    return texts, is_whole
 
 
 def _off(properties: Any) -> Iterator[int]:

@@ -97,8 +97,10 @@ class PdfiumDocument:
 
     def _read(self, page: Any, text_page: Any, index: int) -> ReadPage:
         raw = text_of(text_page)
-        put_onto(page, self._apart.pop(index, ()))
-        found = beside(page, index, text_page, self._form, self._layers.unseen_annotations(index))
+        put_onto(page, apart := self._apart.pop(index, ()))
+        found = Beside()
+        if self._layers.may_annotate or apart:
+            found = beside(page, index, text_page, self._form, self._layers.unseen_annotations(index))
         if (shown := self._layers.without_hidden(index)) is not None:
             raw, lines = _read_alone(shown)
         else:
@@ -129,7 +131,7 @@ class PdfiumDocument:
                 found.notes.append(f"{kind}: {words}")
 
     def _label(self, index: int) -> str:
-        n_bytes = pdfium_c.FPDF_GetPageLabel(self._document, index, None, 0)
+        n_bytes = pdfium_c.FPDF_GetPageLabel(self._document, index, None, 0) if self._layers.may_label else 0
         if not 2 < n_bytes <= _MAX_LABEL_BYTES:
             return ""
         buffer = create_string_buffer(n_bytes)

@@ -1,11 +1,14 @@
 """What lies in a PDF beside its pages' own text: forms, notes, files, layers that are off, printed page numbers."""
 
+import zlib
 from collections.abc import Callable
 
 import pytest
 
+from longsearch.indexer.extract.pdf.layers import Layers
 from longsearch.indexer.extract.reader import Extraction
 from longsearch.indexer.extract.readers.xfa import lines_of
+from longsearch.indexer.extract.sources import Held
 from tests.indexer.extracting import page_text
 from tests.indexer.pdf_writing import CATALOG, FIRST_PAGE, content, pdf, stream
 from tests.indexer.pdf_writing import lines_of as page_of
@@ -266,3 +269,21 @@ def test_a_form_of_xml_is_read_with_its_captions_and_values() -> None:
     assert [line for line in lines_of([("template", template), ("datasets", data)]) if line] == expected
     whole = b'<xdp xmlns:xdp="y">' + template + data + b"</xdp>"
     assert lines_of([("", whole)]) == expected
+
+
+def test_pages_are_asked_for_annotations_unless_none_can_lie_anywhere_in_the_file() -> None:
+    def may_annotate(data: bytes) -> bool:
+        return Layers(Held("a.pdf", data), data).may_annotate
+
+    def packed(data: bytes) -> bytes:
+        return b"<</Type/ObjStm>>\nstream\r\n" + data + b"\nendstream "
+
+    link, note = b"<</Subtype/Link>> <</Subtype /Type1C /Title (streams)>> ", b"<</Subtype /Text>> "
+    assert not may_annotate(link)
+    assert may_annotate(link + note)
+    assert not may_annotate(link + packed(zlib.compress(link)))
+    assert may_annotate(link + packed(zlib.compress(link + note)))
+    assert may_annotate(link + packed(b"damaged"))
+    assert may_annotate(b"<</Encrypt 5 0 R>> " + packed(b"..."))
+    assert not may_annotate(b"<</Length 20>> stream\n" + note + b"\nendstream " + link)
+    assert may_annotate(b"<</Length 20>> stream\n" + link + b"\nendstream " + note)
