@@ -1,7 +1,7 @@
 """Reads folders of odd shapes and prints time, memory and result. A stand-in makes the vectors: only reading counts.
 
-    nice -n 10 python tests/bench/folders.py --files 100000
-    nice -n 10 python tests/bench/folders.py --files 20000 --whole    # many files alone, by `longsearch index`
+    nice -n 10 python tests/bench/folders.py                                 # all cases
+    nice -n 10 python tests/bench/folders.py --files 20000 100000 --whole    # many files alone, by `longsearch index`
 
 The cases: many small files, a text of 500 MB, a line of 95 MB, 200 folders in each other, names of all kinds.
 """
@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from longsearch.engine.store.store import Store
@@ -103,17 +104,18 @@ def whole(n_files: int) -> None:
 def main() -> None:
     """Measure all cases."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--files", type=int, default=100_000)
+    parser.add_argument("--files", type=int, nargs="+", default=[100_000], help="how many small files, in turn")
     parser.add_argument("--whole", action="store_true", help="only the many files, by `longsearch index`")
     options = parser.parse_args()
-    n_files = options.files
-    cases = {"names": named, "deep": deep, "large": large, "line": line, "many": lambda root: many(root, n_files)}
     print("load", os.getloadavg())
     if options.whole:
-        return whole(n_files)
-    for name, make in cases.items():
+        for n_files in options.files:
+            whole(n_files)
+        return
+    for name, make in {"names": named, "deep": deep, "large": large, "line": line}.items():
         measure(name, make)
-    return None
+    for n_files in options.files:
+        measure(f"{n_files:,} files", partial(many, n_files=n_files))
 
 
 if __name__ == "__main__":
