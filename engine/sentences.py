@@ -16,8 +16,10 @@ Span = tuple[int, int]
 
 PAGE_BREAK = "\f"
 """In place of a line break where a page begins: on a slide nothing carries on before a capital."""
-_ITEM = re.compile(
-    r"\s*(?:[-*+•‣◦▪●■–—·]|\(?(?:\d{1,3}(?:\.\d{1,3})*|[A-Za-z]|[ivxIVX]{1,5})[.)]|\d{1,3}(?:\.\d{1,3})+)\s+\S"
+_DIGITS = r"\d{1,3}(?:\.\d{1,3})"
+_ITEM = re.compile(rf"\s*(?:[-*+•‣◦▪●■–—·]|\(?(?:{_DIGITS}*|[A-Za-z]|[ivxIVX]{{1,5}})[.)]|{_DIGITS}+)\s+\S")
+_NAME_OF_ITEM = re.compile(  # not M. Dupont
+    rf"\s*(?:§+\s*)?(?:\(?{_DIGITS}*[.)]|\(?[A-Za-z]\)|{_DIGITS}+)(?:\s+[^\W\d_][\w'’-]*){{0,2}}\.?\s*"
 )
 _HEADING = re.compile(r"\s*#{1,6}\s")
 ROW = re.compile(r"[^\n]*(?:\t|\s\|\s)|\s*\|")
@@ -107,7 +109,7 @@ def _sentences(text: str, start: int, stop: int, language: str) -> Iterator[Span
 def _goes_on(sentence: str, following: str) -> bool:
     """Whether `following` is the rest of `sentence`, which sentencex took for a whole one."""
     rest, ending = following.lstrip(), sentence.rstrip()[-_ENDING:]
-    if not ending or not rest:
+    if not ending or not rest or _NAME_OF_ITEM.fullmatch(sentence):  # 1. Rent. The rent is due in advance.
         return True
     if ending.endswith(_AFTER_SPEECH):
         return bool(_CARRIES_SPEECH_ON.match(rest))

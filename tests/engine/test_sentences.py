@@ -85,3 +85,13 @@ def test_a_page_ends_what_no_mark_ends_unless_the_next_one_carries_on() -> None:
     ]
     prose = f"The heap should rise within a day and then{PAGE_BREAK}fall again before the week has ended."
     assert [prose[slice(*span)] for span in cut_sentences(prose)] == [prose]
+
+
+def test_the_number_and_the_name_of_an_item_are_no_sentence_of_their_own() -> None:
+    text = "1. Rent. The rent is due in advance. It is 500 euros.\n\n2. The lease ends. It is not renewed."
+    assert [text[start:stop] for start, stop in cut_sentences(text)] == [
+        "1. Rent. The rent is due in advance.",
+        "It is 500 euros.",
+        "2. The lease ends.",
+        "It is not renewed.",
+    ]
