@@ -233,9 +233,12 @@ class _Parser(argparse.ArgumentParser):
             return found, left
         self._is_mixing = True
         try:
-            return self.parse_known_intermixed_args(args, before)
+            found, left = self.parse_known_intermixed_args(args, before)
         finally:
             self._is_mixing = False
+        if left:  # said here, with the usage of the command, not with that of the whole program
+            self.error(f"unrecognized arguments: {' '.join(left)}")
+        return found, left
 
 
 def build_parser(names: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
