@@ -279,7 +279,7 @@ class Term:
 _LEVELS_BY_NAME = {"unlikely": "chance", "unsure": "weak", "likely": "good"}
 
 
-def _level_read(hit: DocumentHit, verdict: Verdict, nothing_below: float) -> ChanceLevel | None:
+def _level_read(hit: DocumentHit, verdict: Verdict, unlikely_below: float) -> ChanceLevel | None:
     """The level of a hit by the likeliest of its passages that the reader read."""
     read = [passage.probability for passage in hit.passages if passage.probability is not None]
     if verdict is Verdict.NOTHING:
@@ -288,7 +288,7 @@ def _level_read(hit: DocumentHit, verdict: Verdict, nothing_below: float) -> Cha
         return hit.level
     if max(read) >= LIKELY_FROM:
         return ChanceLevel.GOOD
-    return ChanceLevel.WEAK if max(read) >= nothing_below else ChanceLevel.CHANCE
+    return ChanceLevel.WEAK if max(read) >= unlikely_below else ChanceLevel.CHANCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,10 +345,13 @@ class SearchResults:
         Where nothing answers, no hit is better than chance. Where something does, nothing that was read is told to be
         the work of chance because of its score alone.
         """
-        verdict = self.verdict
+        verdict, read = self.verdict, [p.probability for hit in self.hits for p in hit.passages]
         if verdict is None:
             return self
-        hits = (replace(hit, level=_level_read(hit, verdict, self.nothing_below)) for hit in self.hits)
+        likeliest = max((probability for probability in read if probability is not None), default=0.0)
+        # a lower line than usual is for the hit that stands out alone
+        line = max(self.nothing_below, min(likeliest, NOTHING_BELOW))
+        hits = (replace(hit, level=_level_read(hit, verdict, line)) for hit in self.hits)
         return replace(self, hits=tuple(hits))
 
     def answers_first(self) -> "SearchResults":

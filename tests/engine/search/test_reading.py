@@ -88,6 +88,18 @@ def test_the_reader_decides_where_no_hit_is_better_than_chance(
     assert bool(found.with_levels_read().at_least("unsure").hits) is (verdict is not Verdict.NOTHING)
 
 
+def test_a_lower_line_makes_only_the_likeliest_hit_unsure(store: Store) -> None:
+    add(store, "bees.md", [BEES])
+    (hit,) = read(store, 9.0).hits
+    hits = tuple(
+        replace(hit, passages=tuple(replace(passage, probability=probability) for passage in hit.passages))
+        for probability in (0.12, 0.07)
+    )
+    found = SearchResults("x", SearchMode.WORDS, "", 0.0, hits, nothing_below=0.05)
+    assert found.verdict is Verdict.UNSURE
+    assert [hit.level for hit in found.with_levels_read().hits] == [ChanceLevel.WEAK, ChanceLevel.CHANCE]
+
+
 def test_a_name_that_the_passage_lacks_makes_an_answer_less_likely(store: Store) -> None:
     add(store, "bees.md", [BEES], title="José and his bees")
     by_query = {}
