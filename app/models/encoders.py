@@ -2,6 +2,7 @@
 
 import logging
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from longsearch.app.paths import expanded, speed_path
@@ -42,7 +43,10 @@ def open_encoder(model: str | None = None) -> "AnyEncoder":
     """
     from longsearch.engine.inference import opening
 
-    return opening.open_encoder(model or chosen_model(), dtype=current("dtype").dtype, measured=speed_path())
+    measured = None
+    with suppress(LongsearchError):  # without a home folder nothing is kept
+        measured = speed_path()
+    return opening.open_encoder(model or chosen_model(), dtype=current("dtype").dtype, measured=measured)
 
 
 def open_query_encoder(model: str | None = None) -> "QueryEncoder | AnyEncoder":

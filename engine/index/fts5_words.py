@@ -54,9 +54,9 @@ class WordsByFts5:
         FTS5 scores by the figures of its own index, and each form of a term by itself. Where those of several indexes
         apply, its best are scored again; so are passages that hold several forms of a term.
         """
-        if allowed is not None and allowed.is_empty:
-            return []
         terms, ids = list(map(forms_of, self.asked.terms)), None if allowed is None else allowed.ids(self.db)
+        if ids is not None and not len(ids):
+            return []
         if self.is_pooled:
             found = [id_ for id_, _ in keywords.best(self.db, any_of(self.asked.terms), limit, ids)]
             scores = self._scored(found)

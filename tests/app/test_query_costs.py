@@ -218,7 +218,7 @@ PHRASES = {"a spelling without its apostrophe", "a pasted paragraph", "a pasted 
 """The classes of which phrases are looked up."""
 FOUND = {"a pasted paragraph": 12, "a pasted page": 12, "a number and an identifier": 4,
          "filters in three languages": 4, "an operator for each word": 4,
-         "a mistyped word": 6}  # fmt: skip
+         "a mistyped word": 6, "nothing that is there": 36}  # fmt: skip
 """How many phrases are found in a folder, each once though it must be held and ranks too; elsewhere two forms.
 
 A word that is near none is looked for as two words beside each other, at each place where it may be cut.

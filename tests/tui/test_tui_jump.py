@@ -7,7 +7,7 @@ from longsearch.tui.screens.main import MainScreen
 from longsearch.tui.widgets.result_pane import ResultPane
 from longsearch.tui.widgets.text_pane import TextPane
 from tests.tui.fake_backend import three_reports
-from tests.tui.tui_helpers import SMALL, WIDE, ask, preview, results, screen_text, settle
+from tests.tui.tui_helpers import SMALL, WIDE, ask, preview, results, screen_text, settle, until
 
 
 async def test_a_letter_goes_to_its_result_or_pane_and_the_letters_go() -> None:
@@ -70,5 +70,4 @@ async def test_the_room_stays_where_the_panes_stand_one_below_the_other() -> Non
         await settle(pilot)
         assert pane.size.height > first and pane.size.width == SMALL[0]
         await pilot.resize_terminal(*WIDE)
-        await settle(pilot)
-        assert pane.size.width > WIDE[0] * 9 // 20 and pane.size.height > SMALL[1] // 2
+        await until(pilot, lambda: pane.size.width > WIDE[0] * 9 // 20 and pane.size.height > SMALL[1] // 2)

@@ -11,7 +11,7 @@ from longsearch.tui.app import LongsearchApp
 from longsearch.tui.widgets.preview import Preview
 from longsearch.tui.widgets.query_bar import QueryBar
 from tests.tui.fake_backend import three_reports
-from tests.tui.tui_helpers import SMALL, WIDE, ask, preview, results, settle
+from tests.tui.tui_helpers import SMALL, WIDE, ask, preview, results, settle, until
 
 
 def looks(pilot: Pilot[Any]) -> dict[object, tuple[bool, str, Style]]:
@@ -110,5 +110,4 @@ async def test_a_text_is_wrapped_to_a_new_width_even_if_textual_does_not_tell_of
         lay_out = Compositor.reflow
         monkeypatch.setattr(Compositor, "reflow", lambda *place: lay_out(*place)._replace(resized=set()))
         await pilot.resize_terminal(*SMALL)
-        await settle(pilot)
-        assert 60 < preview(pilot).text_layout.width < SMALL[0]
+        await until(pilot, lambda: 60 < preview(pilot).text_layout.width < SMALL[0])
