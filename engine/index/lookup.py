@@ -11,7 +11,7 @@ is asked as if there were no languages.
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, pairwise, product
+from itertools import islice, product
 
 from longsearch.engine.languages.analysis import MADE, analysed, characters_of, folded, movable, pairs, whole_name
 from longsearch.engine.languages.asked_forms import MAY_BE_SPELT, asked, spelt
@@ -29,8 +29,6 @@ from longsearch.engine.types.results import Term
 
 _MAX_FORMS = 16
 """Snowball's 33 stemmers make 3 forms of "information" and 9 of "universities"."""
-_MOST_JOINED = 16
-"""Words whose neighbours are looked up in one with them too: a longer query was pasted."""
 FORM = re.compile(r'"(?:[^"]|"")*"\*?')
 """One form in an expression: a word or phrase in quotation marks, which ends with a star if it is a beginning."""
 forms_of: Callable[[str], list[str]] = FORM.findall
@@ -80,10 +78,6 @@ def lookup(query: Query, languages: IndexLanguages) -> Lookup:
     """Return what to ask the word index of these languages."""
     found = asked(query.meaning) if MAY_BE_SPELT.search(query.meaning) else ()
     forms = _forms(query.meaning, found) if found or _MAY_BE_FILE.search(query.meaning) else {}
-    for one, two in pairwise(term.text for term in query.words[:_MOST_JOINED]):
-        if (one + two).isalpha():  # web site, website
-            for word in (one, two):
-                forms.setdefault(word, []).append(one + two)
     words = (unit for term in query.words for unit in _units(term, languages, forms.get(term.text, ())))
     phrases = [_phrase(term, languages) for term in query.phrases]
     excluded = (_whole(term, languages) for term in query.excluded)
@@ -236,7 +230,7 @@ def _form(term: Term, language: str) -> str:
 
 
 def _either(expressions: list[str]) -> str:
-    return expressions[0] if len(expressions) == 1 else f"({' OR '.join(expressions)})"
+    return expressions[0] if len(expressions) == 1 else f"({any_of(expressions)})"
 
 
 def _quoted(text: str) -> str:

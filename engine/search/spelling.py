@@ -41,19 +41,23 @@ def corrected(indexes: Sequence[Index], query: Query, fields: frozenset[str], ta
         if len(_kept) > _MOST_KEPT:
             _kept.clear()
         _kept.update({(versions, text): found[text] or "" for text in new})
-    meant = {_EDGE.sub("", text): near for text, near in found.items() if near}
+    meant = {text: near for text, near in found.items() if near}
     pairs = {one + two: (one, two) for one, two in pairwise(terms) if (one + two).isalpha() and {one, two} & set(meant)}
     for joined, n in _n_passages_with(indexes, list(pairs)).items() if pairs else ():
-        for word in pairs[joined] if n else ():  # neighbour hood: `lookup` finds the two as one
-            meant.pop(word, None)
-    mended = with_words(query.text, meant, fields) if meant else query.text
+        if n:  # neighbour hood
+            meant |= zip(pairs[joined], (joined, ""), strict=True)
+    mended = (
+        with_words(query.text, {_EDGE.sub("", text): near for text, near in meant.items()}, fields) if meant else ""
+    )
+    if "" in meant.values():
+        mended = re.sub("  +", " ", mended).removesuffix(" ")
     return "" if mended == query.text else mended
 
 
 def _meant(
     indexes: Sequence[Index], terms: Sequence[str], table: Callable[[], Table | None], codes: Collection[str]
 ) -> dict[str, str]:
-    """For each of these terms the word of the indexes that was meant, or ""."""
+    """For each of these terms the words of the indexes that were meant, itself if they have none near it, or ""."""
     words = {text: _EDGE.sub("", text) for text in terms}
     doubtful = [text for text, word in words.items() if _may_be_mistyped(word)]
     pieces = known.pieces([words[text].lower() for text in doubtful]) if doubtful and (known := table()) else ()
@@ -64,7 +68,7 @@ def _meant(
         if near and not is_listed(words[text], codes):
             meant[text] = _as_cased(near, words[text])
         elif not (n or near):
-            meant[text] = _in_two(indexes, words[text])
+            meant[text] = _in_two(indexes, words[text]) or text
     return meant
 
 
