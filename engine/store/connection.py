@@ -138,7 +138,8 @@ def open_for_reading(path: Path) -> Iterator[apsw.Connection]:
     others = list(_idle)  # close those whose files have changed, and the oldest
     for other in {*others[: 1 - _MOST_IDLE], *(one for one in others if one != _FileState.of(one.path))}:
         if left := _idle.pop(other, None):
-            left.close()
+            with suppress(apsw.Error):  # its folder or its disk may be gone, which is nothing to this search
+                left.close()
     if os.name == "nt" or _idle.setdefault(file, db) is not db:  # Windows cannot remove a file that is open
         db.close()
 

@@ -80,3 +80,17 @@ def test_few_connections_stay_open(tmp_path: Path) -> None:
     for number in range(connection._MOST_IDLE + 3):
         value(made(tmp_path / f"{number}.sqlite", made=str(number)))
         assert len(connection._idle) <= connection._MOST_IDLE
+
+
+def test_an_idle_connection_that_cannot_be_closed_costs_the_next_search_nothing(tmp_path: Path) -> None:
+    class Lost:
+        def close(self) -> None:
+            raise apsw.IOError("the disk was taken away")
+
+    file = connection._FileState.of(made(tmp_path / "gone.sqlite"))
+    assert file is not None
+    connection._idle[file] = Lost()  # type: ignore[assignment]
+    (tmp_path / "gone.sqlite").unlink()
+    _, here = value(made(tmp_path / "one.sqlite", made="first"))
+    assert here == "first"
+    assert file not in connection._idle
