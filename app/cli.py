@@ -59,7 +59,7 @@ class Command(Protocol):
     HELP: str
     """A phrase that says what the command does."""
     OPTIONS: Options
-    """What it takes."""
+    """Its options, arguments and actions."""
 
     def run(self, options: argparse.Namespace) -> int:
         """Run the command; return the exit code. Raises LongsearchError if the command fails."""

@@ -59,7 +59,7 @@ def n_shown(what: str) -> Option:
 
 
 JSON = flag("--json", "print one JSON object")
-JSON_AGAIN = flag("--json", "print one JSON object", default=SUPPRESS)
+JSON_AGAIN = Option(JSON.names, {**JSON.about, "default": SUPPRESS})
 """`--json` behind an action: it may stand before the action too."""
 YES = flag("-y --yes", "do not ask")
 RESULTS = (n_shown("documents"), JSON)

@@ -1,6 +1,5 @@
 """Starts, finds and stops the daemon from another process."""
 
-import json
 import os
 import subprocess
 import sys
@@ -17,7 +16,7 @@ from longsearch.app.models.encoders import chosen_model
 from longsearch.app.paths import data_folder, expanded, in_shell, socket_path, url_of
 from longsearch.app.settings.schema import variable_of
 from longsearch.engine.errors import LongsearchError
-from longsearch.engine.json_files import replace_object
+from longsearch.engine.json_files import load_object, replace_object
 from longsearch.engine.models.identity import identify
 from longsearch.engine.platforms.processes import outliving
 from longsearch.engine.store.schema import MIGRATIONS
@@ -155,8 +154,8 @@ def _end_noted_process() -> None:
     """Kill the daemon's process with its children, unless another has its number by now."""
     import psutil
 
-    with suppress(psutil.Error, OSError, ValueError, KeyError, TypeError):
-        noted = json.loads(_process_file().read_bytes())
+    with suppress(psutil.Error, ValueError, KeyError, TypeError):
+        noted = load_object(_process_file())
         process = psutil.Process(noted["pid"])
         if process.create_time() == noted["began_at"]:
             for one in (*process.children(recursive=True), process):

@@ -31,9 +31,8 @@ _ENDING_RULES = [
     for before, british, american, after in _ENDINGS
     for one, other in ((british, american), (american, british))
 ]
-_SIGN = re.compile(
-    r"(?<=[^\W\d_])(?:['’](?=[^\W\d_]{2})|[-\u2010\u2011](?=[^\W\d_]))"
-)  # an apostrophe at the end is a genitive's
+# an apostrophe at the end is a genitive's
+_SIGN = re.compile(r"(?<=[^\W\d_])(?:['’](?=[^\W\d_]{2})|[-\u2010\u2011](?=[^\W\d_]))")
 _WITHOUT_APOSTROPHE = re.compile("^([A-Zdl])([A-Z][a-z]{2,})$")
 _IN_TWO_LETTERS = {"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe"}
 _TWO_LETTERS = re.compile("aa|ae|oe|(?<![aeq])ue")

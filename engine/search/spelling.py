@@ -42,14 +42,12 @@ def corrected(indexes: Sequence[Index], query: Query, fields: frozenset[str], ta
             _kept.clear()
         _kept.update({(versions, text): found[text] or "" for text in new})
     meant = {text: near for text, near in found.items() if near}
-    pairs = {one + two: (one, two) for one, two in pairwise(terms) if (one + two).isalpha() and {one, two} & set(meant)}
-    for joined, n in _n_passages_with(indexes, list(pairs)).items() if pairs else ():
-        if n:  # neighbour hood
-            meant |= zip(pairs[joined], (joined, ""), strict=True)
-    mended = (
-        with_words(query.text, {_EDGE.sub("", text): near for text, near in meant.items()}, fields) if meant else ""
-    )
-    if "" in meant.values():
+    if not meant:
+        return ""
+    in_one = _in_one(indexes, terms, meant)
+    meant = {_EDGE.sub("", text): near for text, near in {**meant, **in_one}.items()}
+    mended = with_words(query.text, meant, fields)
+    if in_one:
         mended = re.sub("  +", " ", mended).removesuffix(" ")
     return "" if mended == query.text else mended
 
@@ -105,6 +103,15 @@ def _nearest(indexes: Sequence[Index], word: str, n_with: int) -> str:
     return min(likely, key=unlikeliness, default="")
 
 
+def _in_one(indexes: Sequence[Index], terms: Sequence[str], doubtful: Collection[str]) -> dict[str, str]:
+    """For two neighbours that the indexes have as one word, that word and "": neighbour hood. One is `doubtful`."""
+    pairs = {one + two: (one, two) for one, two in pairwise(terms) if one in doubtful or two in doubtful}
+    counts = _n_passages_with(indexes, [joined for joined in pairs if joined.isalpha()])
+    return {
+        word: near for joined, n in counts.items() if n for word, near in zip(pairs[joined], (joined, ""), strict=True)
+    }
+
+
 def _in_two(indexes: Sequence[Index], word: str) -> str:
     """The two words of the indexes that stand where `word` has no space, hyphen or apostrophe between; or ""."""
     parts = [f"{word[:place]} {word[place:]}" for place in range(1, len(word) - 1)] if len(word) > _SHORT else []
@@ -114,8 +121,7 @@ def _in_two(indexes: Sequence[Index], word: str) -> str:
 
 def _has_letters_of(word: str, typed: str) -> bool:
     """Whether a word, or its singular, has the letters of the typed one in another order: bicycle, bycicle."""
-    letters = sorted(typed)
-    return sorted(word) == letters or (word.endswith("s") and sorted(word[:-1]) == letters)
+    return sorted(typed) in (sorted(word), sorted(word.removesuffix("s")))
 
 
 def _n_passages_with(indexes: Sequence[Index], words: Sequence[str]) -> Mapping[str, int]:

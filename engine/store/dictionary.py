@@ -66,8 +66,9 @@ def words_near(segments: Segments, typed: str, most: int, least: int = 1) -> dic
         nearest += _nearest(movable(small), known, most)
     terms = list(dict.fromkeys(term.decode() for _, _, term in sorted(nearest)))[:_N_TERMS]
     found = sorted({word.lower() for word in _words_with(segments.db, terms)})
-    whole, _ = n_errors(small, Letters.of(map(folded, found)), most)
-    singular, _ = n_errors(small, Letters.of(folded(word).removesuffix("s") for word in found), most)
+    words = [folded(word) for word in found]
+    errors, _ = n_errors(small, Letters.of([*words, *(word.removesuffix("s") for word in words)]), most)
+    whole, singular = errors.reshape(2, -1)
     whole = np.where(singular > 0, np.minimum(whole, singular), whole)
     near = np.flatnonzero((whole > 0) & (whole <= most)).tolist()
     return {found[i]: int(whole[i]) for i in near}

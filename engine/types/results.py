@@ -327,12 +327,16 @@ class SearchResults:
     @property
     def verdict(self) -> Verdict | None:
         """Whether a passage answers, by the most likely one; None if the reader read none."""
-        read = [p.probability for hit in self.hits for p in hit.passages if p.probability is not None]
-        if not read:
+        if not self.is_read:
             return None if self.hits else Verdict.NOTHING
-        if max(read) < self.nothing_below:
+        if self.likeliest < self.nothing_below:
             return Verdict.NOTHING
-        return Verdict.LIKELY if max(read) >= LIKELY_FROM else Verdict.UNSURE
+        return Verdict.LIKELY if self.likeliest >= LIKELY_FROM else Verdict.UNSURE
+
+    @property
+    def likeliest(self) -> float:
+        """The probability of the passage that most likely answers; 0 if the reader read none."""
+        return max((passage.probability or 0.0 for hit in self.hits for passage in hit.passages), default=0.0)
 
     @property
     def is_read(self) -> bool:
@@ -345,12 +349,11 @@ class SearchResults:
         Where nothing answers, no hit is better than chance. Where something does, nothing that was read is told to be
         the work of chance because of its score alone.
         """
-        verdict, read = self.verdict, [p.probability for hit in self.hits for p in hit.passages]
+        verdict = self.verdict
         if verdict is None:
             return self
-        likeliest = max((probability for probability in read if probability is not None), default=0.0)
         # a lower line than usual is for the hit that stands out alone
-        line = max(self.nothing_below, min(likeliest, NOTHING_BELOW))
+        line = max(self.nothing_below, min(self.likeliest, NOTHING_BELOW))
         hits = (replace(hit, level=_level_read(hit, verdict, line)) for hit in self.hits)
         return replace(self, hits=tuple(hits))
 

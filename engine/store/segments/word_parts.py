@@ -140,9 +140,10 @@ def held_in(segments: Segments, segment: Arrays, forms: Iterable[Form], dead_pla
     lengths = np.where((stops - starts) * COMMON < len(segment["ids"]), stops - starts, 0)
     rare = of_rare(segment, ranges(starts, lengths)) if lengths.any() else None
     ends, n_documents = np.cumsum(lengths).tolist(), segment["n_documents"][own].tolist()
-    for form, start, stop, end, n in zip(numbers, starts.tolist(), stops.tolist(), ends, n_documents, strict=True):
-        if rare and (stop - start) * COMMON < len(segment["ids"]):
-            places, counts = (one[end - (stop - start) : end] for one in rare)
+    of_each = zip(numbers, starts.tolist(), stops.tolist(), lengths.tolist(), ends, n_documents, strict=True)
+    for form, start, stop, length, end, n in of_each:
+        if rare and length:
+            places, counts = (one[end - length : end] for one in rare)
         else:
             places, counts = places_at(segment, start, stop), counts_at(segment, start, stop)
         found[form] = _living(places, counts, dead_places, segment["first_of"], n)
