@@ -32,6 +32,9 @@ def lit(query: str, text: str, languages: tuple[str, ...] = _LANGUAGES) -> list[
         ('"東大寺の大仏"', "奈良の東大寺の大仏がある東大寺", ["東大寺の大仏"]),
         ('"ติดตั้งระบบ"', "วิธีการติดตั้งระบบและการติดตั้ง", ["ติดตั้งระบบ"]),
         ('"Linux の本"', "このLinuxの本", ["Linuxの本"]),
+        ("e-mail", "an email or an e-mail", ["email", "e-mail"]),
+        ("Mueller", "Müller und Mueller", ["Müller", "Mueller"]),
+        ("OBrien", "O'Brien, OBrien, Brien", ["O'Brien", "OBrien"]),
     ],
 )
 def test_words_are_lit_by_their_stems_and_by_shared_characters(query: str, text: str, found: list[str]) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 
-from longsearch.engine.languages.spelling import other_spelling
+from longsearch.engine.languages.spelling import other_spelling, respelt
 from longsearch.engine.quantities import amounts, quantities
 from longsearch.engine.types.documents import Mark
 from longsearch.engine.types.results import Term
@@ -35,9 +35,12 @@ class Highlighter:
 
     def __init__(self, terms: Sequence[Term] = (), languages: Iterable[str] = ()) -> None:
         self._ranges = list(filter(None, (amounts(term.text) for term in terms if term.is_range)))
-        terms = [term for term in terms if not term.is_range]
-        self._pattern = word_pattern(terms)
-        foreign = [code for code in languages if code not in _ENGLISH]
+        terms, codes = [term for term in terms if not term.is_range], tuple(languages)
+        words = [term for term in terms if not term.is_phrase]
+        others = [replace(term, text=other) for term in words for other in respelt(term.text, codes)]
+        self._pattern = word_pattern([*terms, *others])
+        terms += [other for other in others if other.text.isalpha()]  # of O'Brien no part is a word
+        foreign = [code for code in codes if code not in _ENGLISH]
         is_foreign = foreign or any(_NOT_ASCII.search(term.text) for term in terms)
         self._foreign = _ForeignWords(terms, ("", *foreign)) if self._pattern and is_foreign else None
 
