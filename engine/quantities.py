@@ -86,7 +86,7 @@ def _unit(typed: str) -> str:
 
 
 GAP = "[ \u00a0\u2007\u2009\u202f]"
-"""What stands between the groups of a number's digits."""
+"""A space between the groups of a number's digits, of any kind."""
 TIMES_WORDS = f"(?=[tmblcTMBLC])(?:{'|'.join(sorted(TIMES, key=len, reverse=True))})"
 _DIGITS = rf"\d*(?:(?<=\d)[.,'’]\d+|(?<=\d){GAP}\d{{3}}(?!\d))*"
 _MONEY = "€$£₹¥"

@@ -1,7 +1,7 @@
 """Chooses how many tokens to read at a time (V), and the number format, by measuring, once for each model and machine.
 
 A slice that is too short spends its time between the matrix products. A slice that is too long does not fit into the
-CPU's caches, and takes memory. What is measured is kept in a small JSON file. Knows no documents: random tokens take as
+CPU's caches, and takes memory. A small JSON file keeps the measurements. No document is needed: random tokens take as
 long as real ones.
 """
 

@@ -155,7 +155,7 @@ class Table(Protocol):
         """Return the path of a document."""
 
     def fill(self) -> Generator[int, None, None]:
-        """Fill the empty cells, and yield how many are left after each. What was found is kept if it is stopped."""
+        """Fill the empty cells, and yield how many are left after each. A stop keeps the filled cells."""
 
     def correct(self, question: str, document: str, text: str) -> None:
         """Write the text of a cell by hand; it stays."""

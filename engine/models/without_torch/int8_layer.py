@@ -4,8 +4,8 @@ It quantises as `engine.models.ops.int8` does, but that zero is a whole number: 
 weights; for each token a scale s and a zero z, and q = round(x / s) + z from 0 to 128: 2 * 128 * 127 fits into the 16
 bits in which AVX2 adds. So W x + b = s (W q) - s z (W 1) + b, where W q is computed in integers.
 
-A layer is two models, with the convolution and the scan between them in numpy. What lies between two products is in the
-same model, for numpy takes two to three times as long for it.
+A layer is two models of ONNX Runtime. Between them numpy convolves and scans. All other steps are nodes of the models,
+because numpy takes two to three times as long for them.
 """
 
 from collections.abc import Mapping

@@ -104,7 +104,7 @@ class Arrays(Mapping[str, NDArray[Any]]):
         return found[start:stop]
 
     def rows(self, name: str, places: NDArray[np.int64]) -> NDArray[Any]:
-        """What is at `places` (p,) of a vector, of which only their blocks are compared. Raises DamagedSegmentError."""
+        """The values at `places` (p,) of a vector; only their blocks are compared. Raises DamagedSegmentError."""
         found = self.raw[name]
         if name in self.unread:
             a_block = _BLOCK_BYTES // found.itemsize

@@ -170,7 +170,7 @@ def test_a_real_measurement_ends_and_chooses_one_of_the_sizes(encoder: Encoder) 
 
 @pytest.fixture
 def formats(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What is read on a processor with bfloat16 and int8, of which bfloat16 is the faster one."""
+    """The formats in which slices are read, in order, by a processor that has all and is fastest in bfloat16."""
     read: list[str] = []
 
     def slice_s(name: str, _: int) -> float:
