@@ -2,7 +2,7 @@
 
 import json
 import os
-import tempfile
+import secrets
 import zlib
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,26 @@ def load_object(path: Path) -> dict[str, Any]:
         values = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError, RecursionError):
         return {}
-    if not isinstance(values, dict):
+    try:
+        return checked(values) if isinstance(values, dict) else {}
+    except ValueError:
         return {}
-    has_one = CHECKSUM in values
-    return {} if has_one and values.pop(CHECKSUM) != checksum_of(values) else values
+
+
+def checked(values: dict[str, Any]) -> dict[str, Any]:
+    """Return an object without its checksum. Raises ValueError if that does not fit; an older longsearch wrote none."""
+    rest = {key: value for key, value in values.items() if key != CHECKSUM}
+    if CHECKSUM in values:
+        is_right = values[CHECKSUM] == checksum_of(rest)
+    else:  # damage in its name would let the object pass for an old one
+        is_right = not any(len(key) == len(CHECKSUM) and _is_like_one(value) for key, value in rest.items())
+    if not is_right:
+        raise ValueError("its checksum does not fit")
+    return rest
+
+
+def _is_like_one(value: Any) -> bool:
+    return isinstance(value, str) and len(value) == len(checksum_of({}))
 
 
 def checksum_of(values: dict[str, Any]) -> str:
@@ -33,18 +49,24 @@ def replace_object(path: Path, values: dict[str, Any], is_durable: bool = False)
 
 
 def replace_text(path: Path, text: str, is_durable: bool = False) -> None:
-    """Replace the file atomically. Only its owner can read it, as with every file of mkstemp. Raises OSError.
+    """Replace the file by a text, as `replace_bytes`."""
+    replace_bytes(path, text.encode(), is_durable)
+
+
+def replace_bytes(path: Path, data: bytes, is_durable: bool = False, mode: int = 0o600) -> None:
+    """Replace the file atomically; only its owner can read it, unless `mode` says otherwise. Raises OSError.
 
     `is_durable`: once this returns, the new file outlives a power cut.
     """
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    new = path.with_name(f".longsearch-{secrets.token_hex(8)}")  # the file's own name may be as long as names may be
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
+        with os.fdopen(os.open(new, flags, mode), "wb") as file:
+            file.write(data)
             if is_durable:
                 file.flush()
                 os.fsync(file.fileno())
-        Path(name).replace(path)
+        new.replace(path)
         if is_durable and os.name != "nt":  # Windows cannot open a folder
             folder = os.open(path.parent, os.O_RDONLY)
             try:
@@ -52,5 +74,5 @@ def replace_text(path: Path, text: str, is_durable: bool = False) -> None:
             finally:
                 os.close(folder)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        new.unlink(missing_ok=True)
         raise

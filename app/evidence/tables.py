@@ -19,6 +19,7 @@ from longsearch.app.evidence.grids import FORMATS
 from longsearch.app.search.query_vectors import VectorSource
 from longsearch.app.search.scope import Scope, opened
 from longsearch.app.search.searching import Question, search
+from longsearch.app.user_data.user_file import replace_named
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.places import place_of
 from longsearch.engine.printable import condensed, printable
@@ -63,22 +64,26 @@ class Table:
     def __init__(self, questions: Sequence[str], columns: Sequence[Column], file: Path | None, kind: str) -> None:
         """Reads back what the file holds. Raises LongsearchError if it is no table of this kind."""
         self.questions, self.columns = questions, columns
-        self._file, self._kind = file, kind
+        self._file, self._kind = file and file.resolve(), kind
         self._lock = Lock()
         """For the cells, which a person may correct while they are filled."""
         self.cells: dict[tuple[str, str], str] = {}
         self.looked_up: set[tuple[str, str]] = set()
-        if file is not None and file.exists():
-            self._read_back(file)
+        self._found = b""
+        """What the file held when it was opened, until that is kept beside it."""
+        if self._file is not None and self._file.exists():
+            self._read_back(self._file)
 
     @property
     def _list(self) -> Path | None:
         return self._file and self._file.with_name(f"{self._file.name}.unfinished")
 
     def _read_back(self, file: Path) -> None:
-        rows = FORMATS[self._kind][1](file.read_bytes())
+        self._found = file.read_bytes()
+        rows = FORMATS[self._kind][1](self._found)
         if not rows or not rows[0] or rows[0][0].strip() != _CORNER:
-            raise LongsearchError(f"{file} holds another table", "give another file to write to")
+            hint = f"give another file to write to, or if it is damaged, what it held before: {_before(file)}"
+            raise LongsearchError(f"{file} holds another table", hint)
         for row in rows[1:]:
             for name, text in zip(rows[0][1:], row[1:], strict=False):
                 if text.strip():
@@ -114,14 +119,18 @@ class Table:
         return FORMATS["csv"][0](rows)
 
     def save(self) -> None:
-        """Write the file, whole or not at all, and the list beside it while cells are open."""
+        """Write the file, what it held before, and while cells are open their list. Raises LongsearchError."""
         if self._file is None or self._list is None:
             return
         with self._lock:
-            _replace(self._file, self.text())
+            text = self.text()
+            if self._found not in (b"", text):
+                replace_named(_before(self._file), self._found)
+                self._found = b""
+            replace_named(self._file, text)
             if self.open_cells():
                 lines = (json.dumps(list(one)) for one in sorted(self.looked_up - self.cells.keys()))
-                _replace(self._list, "\n".join(lines).encode())
+                replace_named(self._list, "\n".join(lines).encode())
             else:
                 self._list.unlink(missing_ok=True)
 
@@ -139,6 +148,7 @@ class Table:
     ) -> Generator[int, None, None]:
         """Fill the open cells, and yield how many are left after each. What was done is saved, however it ends."""
         answer = answering(scope, source, frozenset(column.file for column in self.columns))
+        self.save()  # whether it can be written is known before the work, not after
         left, saved = self.open_cells(), now()
         try:
             for n_done, (question, column) in enumerate(left, start=1):
@@ -285,7 +295,6 @@ def _likeliest(hits: Sequence[DocumentHit]) -> float | None:
     return max(read, default=None)
 
 
-def _replace(file: Path, data: bytes) -> None:
-    new = file.with_name(f".{file.name}.new")
-    new.write_bytes(data)
-    new.replace(file)
+def _before(file: Path) -> Path:
+    """Return the copy of what a table held before; no such name is indexed."""
+    return file.with_name(f"{file.name}~")

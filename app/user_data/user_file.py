@@ -7,6 +7,7 @@ file is set aside, the newest good version takes its place, and `told` says so.
 import errno
 import json
 import os
+import stat
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -16,7 +17,7 @@ from typing import Any
 
 from longsearch.app.paths import data_folder
 from longsearch.engine.errors import LongsearchError
-from longsearch.engine.json_files import CHECKSUM, checksum_of, replace_object
+from longsearch.engine.json_files import CHECKSUM, checked, checksum_of, replace_bytes, replace_object
 
 LOCK_TIMEOUT_S = 10.0
 _NAMING_FOLDERS = ("basket.json", "history.json", "saved.json", "last.json")
@@ -50,12 +51,9 @@ class UserFile:
 
     def read_version(self, path: Path) -> dict[str, Any]:
         """Return the object in a version of the file. Raises OSError, or an error of nearly any class for damage."""
-        known = json.loads(path.read_bytes())
-        checksum = known.pop(CHECKSUM, None)  # versions of an older longsearch have none
-        if checksum not in (None, checksum_of(known)):
-            raise ValueError("its checksum does not fit")
+        known = checked(json.loads(path.read_bytes()))
         self.check(known)
-        return dict(known)
+        return known
 
     @contextmanager
     def changing(self) -> Iterator[dict[str, Any]]:
@@ -147,8 +145,21 @@ class UserFile:
         except Timeout as error:
             raise LongsearchError(f"{self.path} is in use", "another longsearch writes it; try again") from error
         except OSError as error:
-            hint = _HINTS.get(error.errno or 0, "check the permissions of its folder")
-            raise LongsearchError(f"{self.path} cannot be written: {error.strerror}", hint) from error
+            raise _unwritten(self.path, error) from error
+
+
+def replace_named(path: Path, data: bytes) -> None:
+    """Replace a file that a person has named, or make it. It keeps its permissions. Raises LongsearchError."""
+    try:
+        mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666  # less what the person's umask takes
+        replace_bytes(path, data, is_durable=True, mode=mode)
+    except OSError as error:
+        raise _unwritten(path, error) from error
+
+
+def _unwritten(path: Path, error: OSError) -> LongsearchError:
+    hint = _HINTS.get(error.errno or 0, "check the permissions of its folder")
+    return LongsearchError(f"{path} cannot be written: {error.strerror}", hint)
 
 
 def move_all(old: str, new: str) -> None:

@@ -1,5 +1,6 @@
 """`longsearch table`: what is filled, what stays, what is resumed, and that no cell is a formula."""
 
+import errno
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -98,6 +99,29 @@ def test_a_table_that_was_stopped_goes_on_where_it_was(
     assert list(filled()) == [1, 0]
     assert asked == [("a?", "bees.md"), ("a?", "valve.md"), ("b?", "bees.md"), ("b?", "bees.md"), ("b?", "valve.md")]
     assert not (tmp_path / "t.csv.unfinished").exists()
+
+
+def test_what_a_table_held_before_is_kept_beside_it_and_a_failed_write_loses_neither(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "t.csv").write_text("question,a.md\nhow wide?,my own words\n")
+    (tmp_path / "t.csv").chmod(0o640)
+    (tmp_path / "link.csv").symlink_to("t.csv")
+    table = Table(["how wide?"], [Column("a.md", "/", "a.md")], tmp_path / "link.csv", "csv")
+    table.put("how wide?", "a.md", "40 cm")
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as broken, pytest.raises(LongsearchError, match=r"t\.csv cannot be written: No space"):
+        broken.setattr("os.fsync", full)
+        table.save()
+    assert "my own words" in (tmp_path / "t.csv").read_text()
+    table.save()
+    assert "40 cm" in (tmp_path / "t.csv").read_text()
+    assert "my own words" in (tmp_path / "t.csv~").read_text()
+    assert (tmp_path / "t.csv").stat().st_mode & 0o777 == 0o640
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["link.csv", "t.csv", "t.csv~"]
 
 
 def test_a_file_of_questions_is_no_document_of_its_table(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
