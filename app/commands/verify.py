@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 HELP = "check the quotations of a draft against your documents"
 _LEVELS = {"good": "likely", "weak": "unsure", "chance": "unlikely"}
+_CLEAR = "\r\x1b[K"
 _SIGNS = {"verbatim": "✓", "changed": "≠", "elsewhere": "→", "nowhere": "✗"}
 OPTIONS = (
     option("draft", "what you write: Markdown, LaTeX, Word, OpenDocument, HTML, plain text and more"),
@@ -36,7 +37,10 @@ OPTIONS = (
 
 
 def run(options: Namespace) -> int:
-    """Print what is wrong with the quotations, each as it is judged. Returns 0 if all of them are verbatim, else 1."""
+    """Print what is wrong with the quotations, each as it is judged. Returns 0 if all of them are verbatim, else 1.
+
+    Ctrl+C keeps what was judged.
+    """
     from longsearch.app.evidence.verifying import Status, text_of, verify
     from longsearch.app.paths import expanded
     from longsearch.app.search.python_door import query_vector
@@ -51,16 +55,19 @@ def run(options: Namespace) -> int:
     draft = quotations_in(text, suffix)
     n_judged = sum(bool(one.pieces) for one in draft)
     n_short = len(draft) - n_judged
-    verdicts = []
-    for verdict in _with_progress(verify(scope, draft, query_vector, file), n_judged, "quotations"):
-        verdicts.append(verdict)
-        if not options.json and (options.all or verdict.status is not Status.VERBATIM or verdict.note):
-            print(*_lines(verdict), "", sep="\n", flush=True)
-    counts = Counter(verdict.status for verdict in verdicts)
-    if options.json:
-        print(json.dumps(_to_json(options.draft, verdicts, counts, n_short), indent=2))
-    else:
-        print(_summary(counts, n_judged, n_short))
+    verdicts: list[Verdict] = []
+    counts: Counter[str] = Counter()
+    try:
+        for verdict in _with_progress(verify(scope, draft, query_vector, file), n_judged, "quotations"):
+            verdicts.append(verdict)
+            counts[verdict.status.value] += 1
+            if not options.json and (options.all or verdict.status is not Status.VERBATIM or verdict.note):
+                print(*_lines(verdict), "", sep="\n", flush=True)
+    finally:
+        if options.json:
+            print(json.dumps(_to_json(options.draft, verdicts, counts, n_short, n_judged), indent=2))
+        else:
+            print(_summary(counts, n_judged, n_short))
     return 0 if counts[Status.VERBATIM] == n_judged else 1
 
 
@@ -71,16 +78,20 @@ def _show_claims(options: Namespace, scope: "Scope", text: str, suffix: str, fil
     from longsearch.engine.citing.drafts import claims_in
 
     claims = claims_in(text, suffix)
-    found = []
-    for support in _with_progress(supports(scope, claims, query_vector, file), len(claims), "claims"):
-        found.append(support)
-        if not options.json:
-            print(*_claim_lines(support), "", sep="\n", flush=True)
-    n_missing = sum(bool(one.note) for one in found)
-    if options.json:
-        print(json.dumps({"draft": options.draft, "claims": list(map(_claim_row, found))}, indent=2))
-    else:
-        print(counted(len(found), "claim") + (f"; {n_missing} cite what is not here" if n_missing else ""))
+    found: list[Support] = []
+    try:
+        for support in _with_progress(supports(scope, claims, query_vector, file), len(claims), "claims"):
+            found.append(support)
+            if not options.json:
+                print(*_claim_lines(support), "", sep="\n", flush=True)
+    finally:
+        n_missing, n_left = sum(bool(one.note) for one in found), len(claims) - len(found)
+        if options.json:
+            about = {"draft": options.draft, "not_looked_up": n_left}
+            print(json.dumps({**about, "claims": list(map(_claim_row, found))}, indent=2))
+        else:
+            missing = f"; {n_missing} cite what is not here" if n_missing else ""
+            print(f"{counted(len(found), 'claim')}{missing}{_left(n_left)}")
     return 1 if n_missing else 0
 
 
@@ -89,8 +100,8 @@ def _claim_lines(support: "Support") -> list[str]:
     lines = textwrap.wrap(f"line {claim.line}  {printable(claim.text)}", 80, subsequent_indent="    ")
     if place:
         level = f"  ({_LEVELS[support.level.value]})" if support.level else ""
-        lines += [f"    {title_and_place(place)}{level}", *said(place)]
-    return [*lines, *([f"    ({printable(support.note)})"] if support.note else [])]
+        lines += [*_wrapped(f"{title_and_place(place)}{level}"), *said(place)]
+    return [*lines, *(_wrapped(f"({printable(support.note)})") if support.note else [])]
 
 
 def _claim_row(support: "Support") -> dict[str, Any]:
@@ -109,20 +120,31 @@ def _claim_row(support: "Support") -> dict[str, Any]:
 
 
 def _with_progress(verdicts: Iterable[T], n: int, what: str) -> Iterator[T]:
-    """Pass the verdicts on, and say on a terminal how many there are; Ctrl+C ends."""
+    """Pass the verdicts on, and say on a terminal how many there are, below what is printed of them."""
     is_shown = sys.stderr.isatty() and n > 20
-    for number, verdict in enumerate(verdicts, start=1):
+    try:
+        for number, verdict in enumerate(verdicts, start=1):
+            if is_shown:
+                print(end=_CLEAR, file=sys.stderr, flush=True)
+            yield verdict
+            if is_shown:
+                print(f"{number:,} of {n:,} {what}", end="", file=sys.stderr, flush=True)
+    finally:
         if is_shown:
-            print(f"\r{number:,} of {n:,} {what}", end="\n" if number == n else "", file=sys.stderr, flush=True)
-        yield verdict
+            print(end=_CLEAR, file=sys.stderr, flush=True)
 
 
-def _summary(counts: "Counter[Any]", n_judged: int, n_short: int) -> str:
+def _summary(counts: "Counter[str]", n_judged: int, n_short: int) -> str:
     if not n_judged and not n_short:
         return "the draft quotes nothing"
+    n_left = n_judged - counts.total()
     found = ", ".join(f"{counts[status]} {status}" for status in _SIGNS if counts[status]) or "none to judge"
     short = f"; {n_short} of fewer than five words not judged" if n_short else ""
-    return f"{counted(n_judged, 'quotation')}: {found}{short}"
+    return f"{counted(n_judged, 'quotation')}: {found}{short}{_left(n_left)}"
+
+
+def _left(n: int) -> str:
+    return f"; {n:,} not looked up" if n else ""
 
 
 def _lines(verdict: "Verdict") -> list[str]:
@@ -133,30 +155,35 @@ def _lines(verdict: "Verdict") -> list[str]:
     where, shown = (title_and_place(place), said(place)) if place else ("", [])
     match verdict.status.value:
         case "nowhere":
-            lines.append("    nowhere" + (f"; the nearest: {where}" if place else ""))
-            lines += shown
+            about = "nowhere" + (f"; the nearest: {where}" if place else "")
         case "changed":
-            lines.append(f"    changed; {where} says:")
-            lines += shown
-            lines += [f"      {printable(one.shown)}" for one in verdict.differences]
+            about = f"changed; {where} says:"
+            shown += [f"      {printable(one.shown)}" for one in verdict.differences]
         case "elsewhere":
-            cited = printable(_cited(quoted))
-            lines.append(f"    not in the source that is cited ({cited}) but in {where}")
+            about, shown = f"not in the source that is cited ({printable(_cited(quoted))}) but in {where}", []
         case _:
-            lines.append(f"    {where}")
-    return [*lines, *([f"    ({printable(verdict.note)})"] if verdict.note else [])]
+            about, shown = where, []
+    note = _wrapped(f"({printable(verdict.note)})") if verdict.note else []
+    return [*lines, *_wrapped(about), *shown, *note]
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, 80, initial_indent="    ", subsequent_indent="    ", break_long_words=False)
 
 
 def _cited(quoted: "Quoted") -> str:
     return "; ".join(one.text for one in quoted.cited)
 
 
-def _to_json(draft: str, verdicts: "list[Verdict]", counts: "Counter[Any]", n_short: int) -> dict[str, Any]:
+def _to_json(
+    draft: str, verdicts: "list[Verdict]", counts: "Counter[str]", n_short: int, n_judged: int
+) -> dict[str, Any]:
     """Return the JSON object that the documentation describes."""
     return {
         "draft": draft,
         "counts": {status: counts[status] for status in _SIGNS},
         "too_short": n_short,
+        "not_looked_up": n_judged - len(verdicts),
         "quotations": [
             {
                 "quotation": verdict.quoted.text,

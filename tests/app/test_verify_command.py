@@ -2,7 +2,7 @@
 
 import json
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ import pytest
 
 from longsearch.app.backend import AppBackend
 from longsearch.app.cli import main
+from longsearch.app.evidence.verifying import Verdict, verify
 from longsearch.engine.citing.wording import Difference, differences
 from longsearch.engine.errors import QueryError
 from longsearch.engine.types.results import SearchMode
@@ -199,3 +200,20 @@ def test_the_app_lists_the_quotations_of_a_draft_with_what_is_wrong_first(papers
     assert passage.text.casefold() == SAID
     with pytest.raises(QueryError, match="no draft of this name"):
         backend.search(f"verify: {draft}x", SearchMode.WORDS)
+
+
+def test_what_was_judged_before_ctrl_c_is_printed(
+    papers: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*given: Any) -> Iterator[Verdict]:
+        yield next(verify(*given))
+        raise KeyboardInterrupt
+
+    draft = papers.parent / "draft.md"
+    draft.write_text(f"“{SAID}” and “the blue tulips of the garden were sold” on a Tuesday.")
+    monkeypatch.setattr("longsearch.app.evidence.verifying.verify", interrupted)
+    assert main(["verify", str(draft), str(papers), "--json"]) == 130
+    found = json.loads(capsys.readouterr().out)
+    assert (found["counts"]["verbatim"], len(found["quotations"]), found["not_looked_up"]) == (1, 1, 1)
+    assert main(["verify", str(draft), str(papers)]) == 130
+    assert "2 quotations: 1 verbatim; 1 not looked up" in capsys.readouterr().out

@@ -20,7 +20,6 @@ _HYPHEN = "-\u00ad\u2010\u2011\u2012\u2212\ufffe"
 # a hyphen between letters, with the line's end that may follow it: "infor-\nmation", "infor- mation", "two-year"; and a
 # line's end in Chinese or Japanese
 _JOINED = re.compile(rf"(?<=\w)[{_HYPHEN}]\s*(?=\w)|{SPACE_IN_RUN}")
-_END = "\0"  # pads short texts; no normal form contains it
 
 
 class NormalForm(NamedTuple):
@@ -87,42 +86,46 @@ _LETTERS = _Letters()
 def best_spans(quote: str, texts: Sequence[str]) -> list[Match]:
     """Find in each text the piece with the fewest edits to `quote`, the first such piece. All are normal forms.
 
-    Takes a step of numpy for each character of the quote, for all texts at once: 4 ms for 80 characters and twelve
-    texts of 1,000. Raises ValueError for an empty quote.
+    Raises ValueError for an empty quote.
     """
     if not quote:
         raise ValueError("an empty quotation is nowhere")
-    if not texts:
-        return []
-    stops, n_edits = _ends(quote, texts)
+    return [_best_span(quote, text) for text in texts]
+
+
+def _best_span(quote: str, text: str) -> Match:
+    edits = _edits(quote, text)
+    stop, fewest = int(edits.argmin()), int(edits.min())
     # the same from behind: the piece begins where the reversed quotation ends in the reversed text
-    heads = [text[:stop][::-1] for text, stop in zip(texts, stops, strict=True)]
-    lengths, _ = _ends(quote[::-1], heads, fixed=True)
-    return [Match(stop - length, stop, edits) for stop, length, edits in zip(stops, lengths, n_edits, strict=True)]
+    lengths = _edits(quote[::-1], text[max(0, stop - len(quote) - fewest) : stop][::-1], fixed=True)
+    return Match(stop - (len(lengths) - 1 - int(lengths[::-1].argmin())), stop, fewest)  # the longest of equal pieces
 
 
-def _ends(quote: str, texts: Sequence[str], fixed: bool = False) -> tuple[list[int], list[int]]:
-    """For each text, where the piece nearest to `quote` ends, and its edits. `fixed`: the piece begins at the start."""
+def _edits(quote: str, text: str, fixed: bool = False) -> "NDArray[np.int64]":
+    """(len(text) + 1,): the fewest edits that turn the quotation into a piece of the text that ends at each place.
+
+    `fixed`: the piece begins at the start. Each character of the text is a bit of an integer, so a character of the
+    quotation is a step for the whole text (G. Myers, "A Fast Bit-Vector Algorithm for Approximate String Matching Based
+    on Dynamic Programming", 1999, with quotation and text exchanged): 1 ms for 150 characters and a text of 1,000.
+    """
     import numpy as np
 
-    width = max(map(len, texts))
-    codes = _codes(texts, width)
-    steps = np.arange(width + 1, dtype=np.int16)
-    # row[j]: the fewest edits that turn the quotation so far into a piece of the text that ends before character j
-    row = np.tile(steps if fixed else np.zeros_like(steps), (len(texts), 1))
-    for number, character in enumerate(map(ord, quote), start=1):
-        above = np.minimum(row[:, :-1] + (codes != character), row[:, 1:] + 1)
-        here = np.concatenate([np.full((len(texts), 1), number, np.int16), above.astype(np.int16)], axis=1)
-        row = np.minimum.accumulate(here - steps, axis=1) + steps  # a character of the text more costs an edit more
-    for line, text in zip(row, texts, strict=True):
-        line[len(text) + 1 :] = np.iinfo(np.int16).max  # not into the padding
-    # from behind the longest of equal pieces, from the front the first that ends
-    ends = row.shape[1] - 1 - np.argmin(row[:, ::-1], axis=1) if fixed else np.argmin(row, axis=1)
-    return ends.tolist(), row[np.arange(len(texts)), ends].tolist()
-
-
-def _codes(texts: Sequence[str], width: int) -> "NDArray[np.uint32]":
-    import numpy as np
-
-    padded = "".join(text.ljust(width, _END) for text in texts)
-    return np.frombuffer(padded.encode("utf-32-le", "surrogatepass"), np.uint32).reshape(len(texts), width)
+    places = dict.fromkeys(quote, 0)
+    for at, character in enumerate(text):
+        if character in places:
+            places[character] |= 1 << at
+    every = (1 << len(text)) - 1
+    rises, falls = every if fixed else 0, 0  # bit j: whether the edits grow, or shrink, by one from place j to j + 1
+    for character in quote:
+        equal = places[character]
+        across = (((equal & rises) + rises) ^ rises) | equal
+        more = (falls | ~(across | rises)) << 1 | 1  # bit j: whether this character costs an edit more at place j
+        less = (rises & across) << 1
+        changed = equal | falls
+        rises, falls = (less | ~(changed | more)) & every, more & changed
+    n_bytes = len(text) // 8 + 1
+    up, down = (
+        np.unpackbits(np.frombuffer(bits.to_bytes(n_bytes, "little"), np.uint8), bitorder="little")[: len(text)]
+        for bits in (rises, falls)
+    )
+    return np.cumsum(np.append(len(quote), up.astype(np.int64) - down))
