@@ -113,7 +113,7 @@ def test_what_a_table_held_before_is_kept_beside_it_and_a_failed_write_loses_nei
     def full(_: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    with monkeypatch.context() as broken, pytest.raises(LongsearchError, match=r"t\.csv cannot be written: No space"):
+    with monkeypatch.context() as broken, pytest.raises(LongsearchError, match=r"t\.csv~ cannot be written: No space"):
         broken.setattr("os.fsync", full)
         table.save()
     assert "my own words" in (tmp_path / "t.csv").read_text()
