@@ -22,7 +22,7 @@ from longsearch.engine.languages.spelling import other_spelling, respelt
 from longsearch.engine.languages.written_forms import Written
 from longsearch.engine.quantities import POINT, amounts
 from longsearch.engine.query_language.items import is_searchable
-from longsearch.engine.query_language.operators import Near
+from longsearch.engine.query_language.operators import Either, Near
 from longsearch.engine.query_language.query import MAX_TERMS, Query
 from longsearch.engine.store.languages import IndexLanguages
 from longsearch.engine.types.results import Term
@@ -78,7 +78,9 @@ def lookup(query: Query, languages: IndexLanguages) -> Lookup:
     """Return what to ask the word index of these languages."""
     found = asked(query.meaning) if MAY_BE_SPELT.search(query.meaning) else ()
     forms = _forms(query.meaning, found) if found or _MAY_BE_FILE.search(query.meaning) else {}
-    words = (unit for term in query.words for unit in _units(term, languages, forms.get(term.text, ())))
+    words = [unit for term in query.words for unit in _units(term, languages, forms.get(term.text, ()))]
+    if query.joined:
+        words = _with_alternatives(words, query, languages)
     phrases = [_phrase(term, languages) for term in query.phrases]
     excluded = (_whole(term, languages) for term in query.excluded)
     held, ranked = (held for held, _ in phrases), (ranked for _, ranked in phrases)
@@ -86,6 +88,21 @@ def lookup(query: Query, languages: IndexLanguages) -> Lookup:
     named = " OR ".join(_quoted(name) for name in map(whole_name, names) if name)
     parts = [tuple(dict.fromkeys(part))[:MAX_TERMS] for part in (words, held, excluded, ranked)]
     return Lookup(parts[0], parts[1], parts[2], languages, named, parts[3])
+
+
+def _with_alternatives(words: list[str], query: Query, languages: IndexLanguages) -> list[str]:
+    """The expressions of words, of which alternatives that stand beside other words count as one.
+
+    Else each alternative counts as much as a word beside them: `(pump OR valve) gasket` found a valve without a gasket.
+    """
+    for part in query.joined:
+        own = [one for one in part.parts if isinstance(one, Term)] if isinstance(part, Either) else []
+        alternatives = [one for one in expressions(own, languages) if one in words]
+        if len(alternatives) > 1 and len(alternatives) < len(words):
+            first = words.index(alternatives[0])
+            words[first] = _either(list(dict.fromkeys(form for one in alternatives for form in forms_of(one))))
+            words = [one for one in words if one not in alternatives]
+    return words
 
 
 def expressions(terms: Iterable[Term], languages: IndexLanguages) -> list[str]:
@@ -201,7 +218,7 @@ def _whole(term: Term, languages: IndexLanguages, others: Sequence[str] | None =
 
 def _like(term: Term, languages: IndexLanguages) -> list[str]:
     """The forms of all words that a pattern stands for. A range has its own name before them, which no text holds."""
-    begun = [match(term) if "*" in term.text else _quoted(f"{POINT} {term.text}")]
+    begun = [match(term) if term.is_wild else _quoted(f"{POINT} {term.text}")]
     if found := amounts(term.text) if term.is_range else None:
         return [*begun, *(f"{_quoted(begin)}*" for begin in found.begins())]
     if term.is_prefix:

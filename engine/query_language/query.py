@@ -28,7 +28,9 @@ _OPERATORS_MAX_CHARS = 1000  # a longer text was pasted, not typed: its quotatio
 _PREFIX_MIN_CHARS = 3  # "w1"* took 0.85 s at 100k passages that all match it
 _QUESTION_MARKS = ("?", "\uff1f", "\u061f", "\u037e")
 _SIGN_ALONE = re.compile(r"AND|OR|NOT|NEAR(?:/\d+)?")
-_PATTERN = re.compile(r"(?!\*.*\*$)(?=(?:.*[^\W_]){3})(?!\d+\*\d)[\w'’-]*(?:\*[\w'’-]+)*\*?")
+_PATTERN = re.compile(
+    r"(?!\*.*\*$)(?=(?:.*[^\W_]){3})(?!\d+\*\d)[\w'’-]*(?:(?:\*|(?<=[^\W\d])\?(?=[^\W\d]))[\w'’-]+)*\*?"
+)
 _RANGE_WITHOUT_UNIT = re.compile(r"(?:[~≈≤≥]|[<>]=?)\d[\d.,]*|\d+\.\.\d+")
 _MEANINGLESS = re.compile(r"[+!~][^\W\d]\S*|[^\W\d]\w*[~^]\d*|[^\W\d]+\?[^\W\d]+|\*?[a-z]{1,2}\*|\*[a-z]{1,2}")
 
@@ -109,7 +111,7 @@ def parse(text: str, prefix_last: bool = False, keys: Collection[str] = (), also
     positive = [part for part in parts if isinstance(part, Term)]
     if joined:
         positive = [term for part in parts for term in operators.terms_of(part)]
-    meaning = " ".join(re.sub(r"[*~]|[<>≤≥≈]=?\s?", "", one.text) if one.is_pattern else one.text for one in positive)
+    meaning = " ".join(re.sub(r"[*?~]|[<>≤≥≈]=?\s?", "", one.text) if one.is_pattern else one.text for one in positive)
     return Query(text, *kept, meaning, files, folders, conditions, *found.order, notes, tuple(dict.fromkeys(joined)))
 
 
@@ -162,11 +164,11 @@ def _term(item: re.Match[str], body: str, is_unfinished: bool, notes: list[str])
             f"{body} is looked up as words: without a unit a range needs both ends and at most {MOST_WHOLE} numbers, "
             "as 1990..2000 does"
         )
-    if "*" in body and _PATTERN.fullmatch(body):
-        return Term(body, False, body.endswith("*") and body.count("*") == 1, is_pattern=True)
+    if ("*" in body or "?" in body) and _PATTERN.fullmatch(body):
+        return Term(body, False, body.endswith("*") and body.count("*") == 1 and "?" not in body, is_pattern=True)
     if _MEANINGLESS.fullmatch(body):
         notes.append(
-            f"{body} is looked up as a word: + ! ~ ^ ? and a star beside one letter or two have no meaning here"
+            f"{body} is looked up as a word: + ! ~ ^, and a star or ? beside one letter or two, have no meaning here"
         )
     if _SIGN_ALONE.fullmatch(body):
         body = body.lower()

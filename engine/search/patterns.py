@@ -1,5 +1,6 @@
 """Looks up the words of the indexes that the patterns of a query stand for, such as `*leeve`."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -8,6 +9,8 @@ from longsearch.engine.query_language.operators import with_terms
 from longsearch.engine.query_language.query import Query
 from longsearch.engine.types.results import Term
 
+MAY_BE_PATTERN = re.compile(r"\*|\w\?\w")
+
 
 def with_words_like(query: Query, indexes: Sequence[Index]) -> Query:
     """The query with the words that each of its patterns stands for, and a note for each that stands for none."""
@@ -15,7 +18,7 @@ def with_words_like(query: Query, indexes: Sequence[Index]) -> Query:
     notes = list(query.notes)
 
     def term(own: Term) -> Term:
-        if not own.is_pattern or "*" not in own.text:
+        if not own.is_wild:
             return own
         if own.text not in known:
             found = {word for index in indexes for word in index.backend.words_like(own.text)}

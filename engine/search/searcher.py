@@ -32,7 +32,7 @@ from longsearch.engine.search.explaining import Parts, with_reasons
 from longsearch.engine.search.fusion import both, trust
 from longsearch.engine.search.hits import LEAST_SCORE, to_hits
 from longsearch.engine.search.metadata_filter import in_order, list_order, listed, sort_hits, sort_keys
-from longsearch.engine.search.patterns import as_lit, with_words_like
+from longsearch.engine.search.patterns import MAY_BE_PATTERN, as_lit, with_words_like
 from longsearch.engine.search.ranking import PASSAGES_SHOWN, RankedDocument, RankedPassage, group
 from longsearch.engine.search.retrieval import (
     Candidates,
@@ -118,7 +118,7 @@ def search(indexes: Sequence[Index], request: SearchRequest) -> SearchResults:
     mode, asked_of = _mode(indexes, request)
     spoken = languages.joined([index.spoken for index, _ in asked_of])
     request = replace(request, query=in_languages(request.query, spoken.codes))
-    if has_patterns := "*" in request.query.text:
+    if has_patterns := MAY_BE_PATTERN.search(request.query.text) is not None:
         request = replace(request, query=with_words_like(request.query, indexes))
     query, asked = request.query, lookup(request.query, spoken)
     if query.words and mode is not SearchMode.MEANING and not COMPOUNDING.isdisjoint(spoken.codes):

@@ -19,17 +19,20 @@ from longsearch.engine.types.results import Term
 _FEW = 5  # a word that more passages hold is typed as it is meant
 _TIMES_RARER = 100
 _SHORT = 4  # letters: of so short a word nothing is guessed but one wrong letter
+_NO_ACRONYM = 8  # letters: so long a word in capitals is no abbreviation
 _MOST_KEPT = 256
 _kept: dict[tuple[tuple[FilesVersion, ...], str], str] = {}
 """What was meant by a word of these indexes, or "": a person who types on asks again at every key."""
+_LONG = 7  # letters of a word that may have two wrong vowels
+_VOWELS = re.compile("[aeiouy]")
 _EDGE = re.compile(r"^[\W_]+|[\W_]+$")
 
 
 def corrected(indexes: Sequence[Index], query: Query, fields: frozenset[str], table: Callable[[], Table | None]) -> str:
     """The query with the words that were meant, or "" if none was mistyped.
 
-    Words with digits, all capitals or capitals inside are names, and stay. So does a word of which the model's `table`
-    makes one piece, or that a list of the words of a language of the indexes has.
+    Words with digits, of a few capitals or with capitals inside are names, and stay. So does a word of which the
+    model's `table` makes one piece, or that a list of the words of a language of the indexes has.
     """
     spoken = languages.joined([index.spoken for index in indexes])
     versions = tuple(index.files_version for index in indexes)
@@ -76,7 +79,7 @@ def _may_be_mistyped(word: str) -> bool:
         and SPACED_WORD.fullmatch(word) is not None
         and not UNSPACED_RUN.search(word)
         and not any(map(str.isdigit, word))
-        and word[1:] == word[1:].lower()
+        and (word[1:] == word[1:].lower() or (word.isupper() and len(word) >= _NO_ACRONYM))
     )
 
 
@@ -92,7 +95,7 @@ def _nearest(indexes: Sequence[Index], word: str, n_with: int) -> str:
     counts = _n_passages_with(indexes, list(errors))
     # nobody types two letters too many: "constrain" is no "contain"
     far = {near for near in errors if errors[near] > 1 and len(small) - len(folded(near)) > 1}
-    far |= {near for near in errors if errors[near] > allowed and not _has_letters_of(folded(near), small)}
+    far |= {near for near in errors if errors[near] > allowed and not _is_alike(folded(near), small)}
     likely = [near for near, n in counts.items() if n > 0 and n >= _TIMES_RARER * n_with and near not in far]
 
     def unlikeliness(near: str) -> tuple[int, bool, bool, bool, int, str]:
@@ -119,9 +122,15 @@ def _in_two(indexes: Sequence[Index], word: str) -> str:
     return max((part for part in parts if counts[part]), key=lambda part: counts[part], default="")
 
 
-def _has_letters_of(word: str, typed: str) -> bool:
-    """Whether a word, or its singular, has the letters of the typed one in another order: bicycle, bycicle."""
-    return sorted(typed) in (sorted(word), sorted(word.removesuffix("s")))
+def _is_alike(word: str, typed: str) -> bool:
+    """Whether a word, or its singular, has the letters of the typed one in another order, or the same consonants.
+
+    As in *bycicle*, and in *vehical* of at least seven letters.
+    """
+    singular = word.removesuffix("s")
+    consonants = (_VOWELS.sub("", one) for one in (word, singular))
+    is_long = len(typed) >= _LONG and typed[0] == word[0]
+    return sorted(typed) in (sorted(word), sorted(singular)) or (is_long and _VOWELS.sub("", typed) in consonants)
 
 
 def _n_passages_with(indexes: Sequence[Index], words: Sequence[str]) -> Mapping[str, int]:

@@ -4,6 +4,7 @@ The index holds words without their endings. So the terms that resemble the type
 which passages to look, and the words of these passages are compared whole.
 """
 
+import json
 import re
 from bisect import bisect_left
 from collections import Counter
@@ -17,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longsearch.engine.languages.analysis import MADE, folded, movable
+from longsearch.engine.languages.document_words import parts_of_names
 from longsearch.engine.languages.scripts import SPACED_WORD
 from longsearch.engine.languages.typing_errors import Letters, codes_of, n_errors
 from longsearch.engine.store import keywords, texts
@@ -51,6 +53,9 @@ _LONGEST = 40  # letters of a term that is like a pattern
 _AT_ONCE = 8_192  # terms whose letters fit into a core's own cache
 _Y, _I = ord("y"), ord("i")
 _ENDING = 6  # letters that a term may lack at the end of a pattern: "coupl" of couplings
+_WILD = re.compile(r"([*?])")
+_OF_WORD = {"*": r"\w*", "?": r"\w?"}
+_OF_TERM = {"*": "[^\n]*", "?": "[^\n]{0,4}"}  # of bytes: a letter has up to four
 MOST_LIKE = 64
 """The commonest terms that a pattern stands for."""
 
@@ -65,28 +70,31 @@ def words_near(segments: Segments, typed: str, most: int, least: int = 1) -> dic
     for known in _dictionaries(segments, movable(small), most, least):
         nearest += _nearest(movable(small), known, most)
     terms = list(dict.fromkeys(term.decode() for _, _, term in sorted(nearest)))[:_N_TERMS]
+    stems = tuple(term.removesuffix(MADE) for term in terms if term.endswith(MADE))
     found = sorted({word.lower() for word in _words_with(segments.db, terms)})
     words = [folded(word) for word in found]
-    errors, _ = n_errors(small, Letters.of([*words, *(word.removesuffix("s") for word in words)]), most)
-    whole, singular = errors.reshape(2, -1)
-    whole = np.where(singular > 0, np.minimum(whole, singular), whole)
-    near = np.flatnonzero((whole > 0) & (whole <= most)).tolist()
+    bare = [max((stem for stem in stems if word.startswith(stem)), key=len, default=word) for word in words]
+    errors, _ = n_errors(small, Letters.of([*words, *(word.removesuffix("s") for word in words), *bare]), most)
+    whole = np.where(errors > 0, errors, most + 1).reshape(3, -1).min(axis=0)
+    near = np.flatnonzero(whole <= most).tolist()
     return {found[i]: int(whole[i]) for i in near}
 
 
 def words_like(segments: Segments, pattern: str) -> list[str]:
-    """The words of the documents that are like a pattern, in which a star stands for any letters, in small letters.
+    """The words of the documents that are like a pattern, in small letters. A star in it stands for any letters, a
+    question mark for one or none.
 
     Words that begin with the letters before a single star at the end are found by these; here are those whose terms
     have lost some of them, as `univers` for `universi*`.
     """
-    pieces = [movable(folded(piece)) for piece in pattern.split("*")]
-    if pattern.endswith("*") and len(pieces) == 2:
+    parts = _WILD.split(folded(pattern))
+    pieces = [part if part in _OF_TERM else movable(part) for part in parts]
+    if pattern.endswith("*") and len(pieces) == 3:
         begun = [pieces[0][:stop] for stop in range(len(pieces[0]) - _ENDING, len(pieces[0])) if stop >= _SHORTEST]
         terms = [term for own in begun for term in (own, own + MADE)]
     else:
         terms = [term.decode() for _, term in sorted(_terms_like(segments, pieces))[:MOST_LIKE]]
-    whole = re.compile(r"\w*".join(re.escape(folded(piece)) for piece in pattern.split("*")))
+    whole = re.compile("".join(_OF_WORD.get(part) or re.escape(part) for part in parts))
     found = {word.lower() for word in _words_with(segments.db, terms)}
     return sorted(word for word in found if whole.fullmatch(folded(word)))
 
@@ -94,9 +102,10 @@ def words_like(segments: Segments, pattern: str) -> list[str]:
 def _terms_like(segments: Segments, pieces: Sequence[str]) -> Iterator[tuple[int, bytes]]:
     """Yield (less the passages that hold it, term) of the terms that words of this pattern may have."""
     *first, last = pieces
-    kept = last[: max(len(last) - _ENDING, min(len(last), _SHORTEST - 1 - sum(map(len, first))), 0)]
+    n_before = sum(len(piece) for piece in first if piece not in _OF_TERM)
+    kept = last[: max(len(last) - _ENDING, min(len(last), _SHORTEST - 1 - n_before), 0)]
     ending = "".join(f"(?:{re.escape(letter)}" for letter in last[len(kept) :]) + ")?" * (len(last) - len(kept))
-    text = "[^\n]*".join([*map(re.escape, first), re.escape(kept) + ending])
+    text = "".join([*(_OF_TERM.get(piece) or re.escape(piece) for piece in first), re.escape(kept) + ending])
     pattern = re.compile(f"^{text}(?:{MADE})?$".encode(), re.MULTILINE)
     for known in _dictionaries(segments, "x" * _LONGEST, 0, 1):
         lines = np.insert(known.whole, known.ends[1:], ord("\n")).tobytes()
@@ -236,18 +245,20 @@ def _nearest(typed: str, known: _Dictionary, most: int) -> list[tuple[float, int
 
 
 def _words_with(db: apsw.Connection, terms: Sequence[str]) -> set[str]:
-    """The words of some passages that hold these terms, and of their titles."""
+    """The words of some passages that hold these terms, and of the titles and names of their documents."""
     db.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.word_places USING fts5vocab(main, words, instance)")
     sql = "SELECT DISTINCT doc FROM temp.word_places WHERE term = ? LIMIT ?"
     ids = sorted({row[0] for term in terms for row in db.execute(sql, (term, _N_PASSAGES))})
-    places: dict[tuple[int, str], list[tuple[int, int]]] = {}
+    places: dict[tuple[int, str, str], list[tuple[int, int]]] = {}
     sql = (
-        "SELECT content_id, title, start, stop FROM passages JOIN contents ON contents.id = content_id"
+        "SELECT content_id, title, names, start, stop FROM passages JOIN contents ON contents.id = content_id"
         " WHERE passages.id IN carray(?)"
     )
-    for document_id, title, start, stop in db.execute(sql, (bindable(np.array(ids, np.int64)),)) if ids else ():
-        places.setdefault((document_id, title), []).append((start, stop))
+    for document_id, title, names, start, stop in db.execute(sql, (bindable(np.array(ids, np.int64)),)) if ids else ():
+        places.setdefault((document_id, title, names), []).append((start, stop))
     found: set[str] = set()
-    for (document_id, title), own in places.items():
-        found.update(SPACED_WORD.findall(" ".join([title, *texts.spans(db, document_id, own)])))
+    for (document_id, title, names), own in places.items():
+        paths = " ".join(json.loads(names)[0])
+        found.update(parts_of_names(paths))
+        found.update(SPACED_WORD.findall(" ".join([title, paths, *texts.spans(db, document_id, own)])))
     return found

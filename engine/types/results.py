@@ -266,14 +266,19 @@ class Term:
     is_prefix: bool = False
     """Whether any word that begins with its last word matches: it is still being typed, or has a star at its end."""
     is_pattern: bool = False
-    """Whether it stands for many words: a star in it for any letters, or a range."""
+    """Whether it stands for many words: a star in it for any letters, a ? for one or none, or a range."""
     like: tuple[str, ...] = ()
-    """For a pattern with a star the words of the index that are like it; for 1990..2000 its numbers."""
+    """For a pattern with a star or a ? the words of the index that are like it; for 1990..2000 its numbers."""
+
+    @property
+    def is_wild(self) -> bool:
+        """Whether a star or a ? in it stands for letters."""
+        return self.is_pattern and ("*" in self.text or "?" in self.text)
 
     @property
     def is_range(self) -> bool:
         """Whether it is a pattern that stands for all quantities in a range: >=40 kg."""
-        return self.is_pattern and "*" not in self.text and not self.like
+        return self.is_pattern and not self.is_wild and not self.like
 
 
 _LEVELS_BY_NAME = {"unlikely": "chance", "unsure": "weak", "likely": "good"}
