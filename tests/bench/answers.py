@@ -128,11 +128,7 @@ def answered(exam: Exam, folder: Path, model: str, keep: Path) -> list[dict[str,
     for kind, files_of in (("whole", "whole"), ("none", "whole"), ("gone", "gone"), ("cut", "cut")):
         root = folder / files_of
         if not root.exists():
-            root.mkdir(parents=True)
-            for number, name in enumerate(exam.articles):
-                text = "\n\n".join([name.replace("_", " "), *paragraphs_of(exam, name, files_of)])
-                (root / f"{number:03d}.txt").write_text(text, "utf-8")
-            _index(root, model)
+            index(exam, root, files_of, model)
         files = {name: f"{number:03d}.txt" for number, name in enumerate(exam.articles)}
         ask = _asker(root)
         for one in exam.questions:
@@ -150,9 +146,14 @@ def answered(exam: Exam, folder: Path, model: str, keep: Path) -> list[dict[str,
     return found
 
 
-def _index(root: Path, model: str) -> None:
+def index(exam: Exam, root: Path, kind: str, model: str) -> None:
+    """Write the articles into a new folder, a file for each, as they are or without what is taken out; index it."""
     from longsearch.app.cli import main as longsearch_main
 
+    root.mkdir(parents=True)
+    for number, name in enumerate(exam.articles):
+        text = "\n\n".join([name.replace("_", " "), *paragraphs_of(exam, name, kind)])
+        (root / f"{number:03d}.txt").write_text(text, "utf-8")
     longsearch_main(["index", str(root), "-q", *(["--model", model] if model else [])])
 
 
