@@ -28,7 +28,7 @@ from longsearch.engine.search import spelling, versions
 from longsearch.engine.search.searcher import SLOWLY
 from longsearch.engine.store import connection, keywords, vectors
 from longsearch.engine.store.records import FileStamp
-from longsearch.engine.store.segments import files, filter_cache, upkeep, word_parts
+from longsearch.engine.store.segments import files, filter_cache, upkeep, word_parts, word_positions
 from longsearch.engine.store.segments.candidate_filter import CandidateFilter
 from longsearch.engine.store.store import Store
 from longsearch.engine.types.documents import DocumentText, MetadataValue
@@ -135,6 +135,7 @@ def costs(monkeypatch: pytest.MonkeyPatch) -> Costs:
     spied(choosing, "cut_sentences", lambda *_: found.counts.update(passages_cut=1))
     spied(TextTokenizer, "_encoded", lambda *_: found.counts.update(tokenizer_calls=1))
     spied(word_parts, "phrase", lambda *_: found.counts.update(phrases=1))
+    spied(word_positions, "positions_at", lambda found_at, *_: found.counts.update(positions=len(found_at)))
     spied(word_parts, "number_of", lambda *_: found.counts.update(lookups=1))
     spied(word_parts, "_of_segment", lambda part, *_: found.counts.update(
         postings=sum(held.n_passages for held in part.held)))  # fmt: skip
@@ -176,6 +177,7 @@ CLASSES = {
     "nothing that is there": "zygomorphic xylophagous",
     "a negation": "bees -honey",
     "a phrase": '"the colony" honey',
+    "a phrase of stop words": '"of the" honey',
     "a negated phrase": 'bees -"the honey"',
     "AND and OR": "bees AND (honey OR sugar)",
     "NEAR": "bees NEAR honey",
@@ -214,7 +216,7 @@ CLASSES = {
 
 
 PHRASES = {"a spelling without its apostrophe", "a pasted paragraph", "a pasted page", "a phrase", "a negated phrase",
-           "NEAR", "all filters", "a word with a sign inside"}  # fmt: skip
+           "a phrase of stop words", "NEAR", "all filters", "a word with a sign inside"}  # fmt: skip
 """The classes of which phrases are looked up."""
 FOUND = {"a pasted paragraph": 12, "a pasted page": 12, "a number and an identifier": 4,
          "filters in three languages": 4, "an operator for each word": 4,
@@ -276,6 +278,8 @@ def test_a_query_stays_on_the_fast_path_and_reads_little(
     assert counts["tokenizer_calls"] <= counts["passages_chosen_for"] + 8, counts
     assert counts["postings"] <= 800 * (10 if "pasted" in name else 1), counts
     assert counts["lookups"] <= (180 if "pasted" in name else 24) * n_folders, counts
+    n_positions = 0 if name == "a phrase of stop words" else 130 if "pasted" in name else 55
+    assert counts["positions"] <= n_positions, counts  # those of stop words are read in one piece
     assert counts["phrases"] <= FOUND.get(name, 2) * n_folders, counts
     costs.counts.clear()
     again = ask(name, asked_of, mode)

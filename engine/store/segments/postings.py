@@ -78,22 +78,36 @@ class Block:
     """(q,): the positions of each posting, ascending."""
 
 
+def add_positions(segment: Arrays, start: int, sums: NDArray[np.int64]) -> None:
+    """Add the positions in the rows of `positions` from `start` on to `sums` (n,), in place."""
+    sums += segment.part("positions", start, start + len(sums))
+    far, highs = _far(segment, start, start + len(sums))
+    sums[far - start] += highs
+
+
 def positions_at(segment: Arrays, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """The positions in these rows of `positions`."""
-    start, stop = int(rows.min(initial=len(segment.raw["positions"]))), int(rows.max(initial=-1)) + 1
-    low, far = segment.part("positions", start, stop), segment["far"]
-    first, last = far.searchsorted(np.array((min(start, stop), stop), far.dtype)).tolist()
-    far, highs = far[first:last], segment["highs"][first:last].astype(np.int64) << 8
+    if not len(rows):
+        return rows
+    start, stop = int(rows.min()), int(rows.max()) + 1
     if stop - start <= _DENSE * len(rows):  # to look for each of ten million rows takes a second
-        whole = low.astype(np.int64)
-        whole[far - start] += highs
+        whole = np.zeros(stop - start, np.int64)
+        add_positions(segment, start, whole)
         return whole[rows - start]
-    found = low[rows - start].astype(np.int64)
+    found = segment.part("positions", start, stop)[rows - start].astype(np.int64)
+    far, highs = _far(segment, start, stop)
     if len(far):
         own = np.minimum(np.searchsorted(far, rows.astype(far.dtype)), len(far) - 1)
         is_far = far[own] == rows
         found[is_far] += highs[own[is_far]]
     return found
+
+
+def _far(segment: Arrays, start: int, stop: int) -> tuple[Ints, NDArray[np.int64]]:
+    """Which of these rows have more than a byte, and what to add to it."""
+    far = segment["far"]
+    own = slice(*far.searchsorted(np.array((start, stop), far.dtype)).tolist())
+    return far[own], segment["highs"][own].astype(np.int64) << 8
 
 
 def document_starts(document_ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -317,7 +331,8 @@ class _Blocks:
             terms = np.repeat(numbers[first:last], np.diff(ends))
             parts.append((terms, places, counts))
             begin, end = segment["position_ends"][[first, last]].tolist()
-            positions.append(positions_at(segment, np.arange(begin, end)))
+            positions.append(np.zeros(end - begin, np.int64))
+            add_positions(segment, begin, positions[-1])
         terms, places, counts = (np.concatenate(part) for part in zip(*parts, strict=True))
         order = np.argsort(terms * (int(places.max(initial=0)) + 1) + places, kind="stable")
         order = order[places[order] >= 0]

@@ -1,7 +1,8 @@
 """Finds phrases, and words near each other, by where words stand in the passages of a segment. The slow twin is FTS5.
 
-The rarest word decides which passages are looked at. In these, occurrences are numbers that grow by passage and by
-place, so that to ask whether a word follows another is to look up a number.
+The rarest word decides which passages are looked at, or all are if every word is common: then positions are read in one
+piece. Occurrences are numbers that grow by passage and by place, so that to ask whether a word follows another is to
+look up a number.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longsearch.engine.store.segments.files import Arrays
-from longsearch.engine.store.segments.postings import positions_at
+from longsearch.engine.store.segments.postings import add_positions, positions_at
 from longsearch.engine.store.segments.term_counts import counts_at, places_at, ranges
 
 _AT_ONCE = 4_096  # passages: what is looked up of them stays in a core's own cache
+_COMMON = 8  # where one in so many passages holds each word, all are looked at
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,28 +37,38 @@ class _Occurrences:
         self._segment, self._counts = segment, counts_at(segment, start, stop)
         self.places = places_at(segment, start, stop)
         self._ends = np.cumsum(self._counts, dtype=np.int64)
-        self._ends += int(segment["position_ends"][word.first])
+        self._begin = int(segment["position_ends"][word.first])
+        self._ends += self._begin
         self._has_many = word.stop - word.first > 1
         if self._has_many:
             order = np.argsort(self.places, kind="stable")
             self.places, self._ends, self._counts = self.places[order], self._ends[order], self._counts[order]
 
-    def of(self, wanted: NDArray[np.uint32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """(which of the passages at `wanted` (ascending), the position in it) of each occurrence in these."""
+    def of(self, wanted: NDArray[np.uint32], width: int) -> NDArray[np.int64]:
+        """Number in `wanted` (ascending) * `width` + position, of each occurrence in these passages, ascending."""
+        if not self._has_many and wanted[-1] - wanted[0] == len(wanted) - 1:  # without a gap: one piece
+            first, stop = self.places.searchsorted((wanted[0], wanted[-1] + np.uint32(1))).tolist()
+            begin = int(self._ends[first - 1]) if first else self._begin
+            keys = np.repeat((self.places[first:stop] - wanted[0]).astype(np.int64) * width, self._counts[first:stop])
+            add_positions(self._segment, begin, keys)
+            return keys
         own, which = np.searchsorted(self.places, wanted), np.arange(len(wanted))
         if self._has_many:
             n = np.searchsorted(self.places, wanted, "right") - own
             own, which = ranges(own, n), np.repeat(which, n)
         counts = self._counts[own].astype(np.int64)
-        return np.repeat(which, counts), positions_at(self._segment, ranges(self._ends[own] - counts, counts))
+        rows = ranges(self._ends[own] - counts, counts)
+        keys = np.repeat(which * width, counts) + positions_at(self._segment, rows)
+        return np.sort(keys) if self._has_many else keys
 
 
 def phrase(segment: Arrays, words: Sequence[Word]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """(places of the passages that hold these words one after another, ascending, how often each holds them)."""
     found = [_Occurrences(segment, word) for word in words]
     places, counts = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-    for wanted in _blocks(found):
-        width, starts = _starts(found, [one.of(wanted) for one in found])
+    for wanted in _blocks(segment, found):
+        width = int(_stops(segment, wanted).max()) + len(words)
+        starts = _starts([one.of(wanted, width) for one in found])
         own = np.bincount(starts // width, minlength=len(wanted))
         held = np.flatnonzero(own)
         places.append(wanted[held].astype(np.int64))
@@ -74,34 +86,54 @@ def near(segment: Arrays, phrases: Sequence[Sequence[Word]], within: int) -> NDA
     places = [np.empty(0, np.int64)]
     if not found:
         return places[0]
-    gap = within + max(map(len, phrases))
-    for wanted in _blocks([one for own in found for one in own]):
+    lengths = list(map(len, phrases))
+    gap = within + max(lengths)
+    for wanted in _blocks(segment, [one for own in found for one in own]):
+        stops = _stops(segment, wanted)
+        width = int(stops.max()) + 3 * gap
         ends = segment["text_lengths"][wanted].astype(np.int64)
-        title = segment["lengths"][wanted] - ends
-        apart = []
-        for own in found:
-            width, starts = _starts(own, [one.of(wanted) for one in own])
-            which, position = np.divmod(starts, width)
-            position += gap * ((position > ends[which]).astype(np.int64) + (position > (ends + title + 1)[which]))
-            apart.append((which, position))
-        width = gap + max(int(position.max(initial=0)) for _, position in apart) + 1
-        keys = [np.sort(which * width + position) for which, position in apart]
+        titled = np.flatnonzero(segment["lengths"][wanted] > ends)
+        again, stop = titled * width + (ends + stops)[titled] // 2, (titled + 1) * width
+        keys = [_starts([one.of(wanted, width) for one in own]) for own in found]
+        for own in keys:
+            for begin in (again, titled * width + ends[titled]):  # where the title stands again, and where it stands
+                first, end = own.searchsorted((begin, stop))
+                own[ranges(first, end - first)] += gap
         held = np.zeros(len(wanted), np.bool_)
-        for number, last in enumerate(keys):
-            for other, begins in enumerate(keys):
-                if other != number:
-                    before = np.append(-1 - width, begins)[np.searchsorted(begins, last, "right")]
-                    last = last[before >= last - len(phrases[other]) - within]
+        for last in _last(keys, lengths, within):
             held[last // width] = True
         places.append(wanted[held].astype(np.int64))
     return np.concatenate(places)
 
 
-def _blocks(found: Sequence[_Occurrences]) -> Iterator[NDArray[np.uint32]]:
-    """Yield the places of the passages that hold all these words, ascending, some at a time."""
+def _last(keys: Sequence[NDArray[np.int64]], lengths: Sequence[int], within: int) -> Iterator[NDArray[np.int64]]:
+    """Yield those occurrences of phrases of these lengths, ascending, from which no other phrase is too far.
+
+    Of two phrases those of the rarer tell it: the other stands before it or behind it. Of more, each may be the last.
+    """
+    farthest = [length + within for length in lengths]
+    padded = [np.concatenate(([-1 - most], own, [2**62])) for most, own in zip(farthest, keys, strict=True)]
+    if len(keys) == 2:
+        rare, other = sorted((0, 1), key=lambda number: len(keys[number]))
+        own, others = keys[rare], padded[other]
+        behind = np.searchsorted(keys[other], own) + 1
+        yield own[(others[behind - 1] >= own - farthest[other]) | (others[behind] <= own + farthest[rare])]
+        return
+    for number, last in enumerate(keys):
+        for other, begins in enumerate(keys):
+            if other != number:
+                last = last[padded[other][np.searchsorted(begins, last, "right")] >= last - farthest[other]]
+        yield last
+
+
+def _blocks(segment: Arrays, found: Sequence[_Occurrences]) -> Iterator[NDArray[np.uint32]]:
+    """Yield the places of the passages that hold all these words, ascending, some at a time; or of all passages."""
     in_order = sorted((one.places for one in found), key=len)
     rarest = in_order[0]
-    wanted = reduce(_among, in_order[1:], rarest[np.append(True, rarest[1:] != rarest[:-1])[: len(rarest)]])
+    if len(rarest) * _COMMON > len(segment.raw["ids"]):
+        wanted = np.arange(len(segment.raw["ids"]), dtype=np.uint32)
+    else:
+        wanted = reduce(_among, in_order[1:], rarest[np.append(True, rarest[1:] != rarest[:-1])[: len(rarest)]])
     return (wanted[start : start + _AT_ONCE] for start in range(0, len(wanted), _AT_ONCE))
 
 
@@ -112,16 +144,18 @@ def _among(wanted: NDArray[np.uint32], places: NDArray[np.uint32]) -> NDArray[np
     return wanted[held]
 
 
-def _starts(
-    found: Sequence[_Occurrences], occurrences: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]
-) -> tuple[int, NDArray[np.int64]]:
-    """(width, passage * width + position of each beginning of a phrase with these words)."""
-    width = 1 + max(int(position.max(initial=0)) for _, position in occurrences)
-    n = 1 + max(int(which.max(initial=0)) for which, _ in occurrences)
-    which, position = occurrences[0]
-    keys = which * width + position
-    for distance, (which, position) in enumerate(occurrences[1:], 1):
-        follows = np.zeros(n * width, np.bool_)
-        follows[(which * width + position - distance)[position >= distance]] = True
-        keys = keys[follows[keys]]
-    return width, keys
+def _stops(segment: Arrays, wanted: NDArray[np.uint32]) -> NDArray[np.int64]:
+    """(n,): a number that is higher than all positions in each of these passages: its title stands there twice."""
+    own = wanted.astype(np.intp)
+    stops: NDArray[np.int64] = 2 * segment["lengths"][own].astype(np.int64) - segment["text_lengths"][own] + 2
+    return stops
+
+
+def _starts(occurrences: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """The beginnings of a phrase, of the occurrences of each of its words."""
+    begins, *others = occurrences
+    for distance, other in enumerate(others, 1):
+        follows = np.zeros(max(int(one[-1]) if len(one) else 0 for one in (begins, other)) + distance + 1, np.bool_)
+        follows[other] = True
+        begins = begins[follows[begins + distance]]
+    return begins

@@ -571,6 +571,7 @@ expressions = st.recursive(
     st.one_of(
         st.sampled_from(_FORMS),
         st.builds("NEAR({0} {1}, {2})".format, st.sampled_from(_FORMS), st.sampled_from(_FORMS), st.integers(0, 9)),
+        st.builds("NEAR({0} {1} {0}, {2})".format, st.sampled_from(_FORMS), st.sampled_from(_FORMS), st.integers(0, 9)),
     ),
     lambda inner: st.builds("({0} {1} {2})".format, inner, st.sampled_from(["AND", "OR", "NOT"]), inner),
     max_leaves=4,
@@ -582,15 +583,17 @@ expressions = st.recursive(
     st.lists(st.lists(st.one_of(sentence, st.just(_LONG)), min_size=1, max_size=4), min_size=1, max_size=6),
     st.lists(expressions, min_size=1, max_size=4),
     st.booleans(),
+    st.booleans(),
 )
 def test_where_words_stand_is_known_as_fts5_knows_it(
-    documents: list[list[str]], asked_for: list[str], is_merged: bool
+    documents: list[list[str]], asked_for: list[str], is_merged: bool, are_common: bool
 ) -> None:
     with open_scratch() as store, pytest.MonkeyPatch.context() as patch:
         patch.setattr(upkeep, "LEAST_PASSAGES", 1)
         patch.setattr(upkeep, "_WRITTEN_AT_ONCE", 3 if is_merged else 100)
         patch.setattr(postings, "_POSTINGS_AT_ONCE", 7)
         patch.setattr(word_positions, "_AT_ONCE", 2)
+        patch.setattr(word_positions, "_COMMON", 1_000 if are_common else 0)
         for number, sentences in enumerate(documents):
             write(store, f"{number}.md", sentences, "Apple pear run" if number % 2 else "")
         store.tidy()
