@@ -75,8 +75,9 @@ def words_near(segments: Segments, typed: str, most: int, least: int = 1) -> dic
     words = [folded(word) for word in found]
     bare = [max((stem for stem in stems if word.startswith(stem)), key=len, default=word) for word in words]
     errors, _ = n_errors(small, Letters.of([*words, *(word.removesuffix("s") for word in words), *bare]), most)
-    whole = np.where(errors > 0, errors, most + 1).reshape(3, -1).min(axis=0)
-    near = np.flatnonzero(whole <= most).tolist()
+    of_each = errors.reshape(3, -1)
+    whole = np.where(of_each > 0, of_each, most + 1).min(axis=0)
+    near = np.flatnonzero((of_each[0] > 0) & (whole <= most)).tolist()
     return {found[i]: int(whole[i]) for i in near}
 
 

@@ -37,6 +37,7 @@ _LEAST_LETTERS = 16
 _SAME_SCRIPT = {"HIRAGANA": "CJK", "KATAKANA": "CJK", "KATAKANA-HIRAGANA": "CJK"}
 _SCRIPT_SHARE = 0.6
 _OLD_JAPANESE = re.compile(rb"\x1b\$[@B(]")  # ISO-2022-JP has ASCII bytes alone, so it would pass for UTF-8
+_OF_ASCII_BYTES = ("utf-7", "hz", "iso2022_kr")  # which would pass for UTF-8 too
 _NOT_ASCII = re.compile(rb"[\x80-\xff]")
 _SAMPLE_BYTES = 65_536
 _CONTEXT_BYTES = 200
@@ -83,7 +84,7 @@ def decode_part(data: bytes, label: str = "") -> str:
     codec = codec_named(label)
     if _OLD_JAPANESE.search(data):
         return decoded_as(data, codec if codec.startswith("iso2022") else "iso2022_jp_ext")
-    if codec in ("utf-7", "hz"):  # ASCII bytes alone
+    if codec in _OF_ASCII_BYTES:
         return decoded_as(data, codec)
     try:
         text = data.decode("utf-8")

@@ -27,7 +27,7 @@ def codec_named(label: str) -> str:
     if not label or label in ("us-ascii", "ascii", "ansi_x3.4-1968"):
         return ""
     known = webencodings.lookup(label)
-    if known is not None:
+    if known is not None and known.name != "replacement":  # browsers refuse these, mail programs wrote them
         name = known.codec_info.name
         return "" if name in _NO_CHARSETS else _WIDER.get(name, name)
     page = _PAGE.fullmatch(label)

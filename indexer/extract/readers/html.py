@@ -36,7 +36,7 @@ _TIGHT = frozenset({"li", "tr", "dt", "dd"})
 _CELLS = frozenset({"td", "th"})
 _SHADOW = re.compile(r"<template\s(?=[^>]*\bshadowroot(?:mode)?\s*=)[^>]*>", re.IGNORECASE)
 """A template that a browser shows: the inside of an element of the page's own, as saved pages hold it."""
-_MAX_FRAMES = 4
+MAX_FRAMES = 4
 """Frames within frames that are read. A page with long cells around each is read twice as often with each more."""
 _RUN_OF_SPACE = re.compile(r"\s+")
 
@@ -125,7 +125,7 @@ class _Builder:
         if node.mem_id in self._hidden:
             return True
         if node.tag in _DROPPED:
-            if node.tag == "iframe" and self._n_frames < _MAX_FRAMES:
+            if node.tag == "iframe" and self._n_frames < MAX_FRAMES:
                 self._add_frame(node.attributes)
             return True
         if (words := shown_words(node)) is not None:

@@ -39,7 +39,7 @@ _ONE_NODE = frozenset(f"{name}{star}" for name in _MATHEMATICS.split() for star 
 _DROPPED_MACROS = """
 label maketitle tableofcontents includegraphics input include bibliography bibliographystyle vspace hspace pagestyle
 thispagestyle newpage clearpage noindent centering hline toprule midrule bottomrule thanks title author date ref eqref
-pageref autoref cref Cref
+pageref autoref cref Cref phantom hphantom vphantom
 """
 _MACRO_TEXTS = {"\\": "\n\n", "and": " / ", "par": "\n\n", "url": "%s"}
 _MACRO_ARGUMENTS = {
@@ -50,6 +50,7 @@ _MACRO_ARGUMENTS = {
     "bibliographystyle": "{",
     "bibliography": "{",
 }
+_MACRO_ARGUMENTS |= dict.fromkeys(("phantom", "hphantom", "vphantom"), "{")
 _MACRO_ARGUMENTS |= dict.fromkeys(("caption", "captionof"), "*[{")
 _MACRO_ARGUMENTS |= {"SI": "[{[{", "qty": "[{{", "num": "[{", "si": "[{", "unit": "[{", "ang": "[{", "xspace": ""}
 _MACRO_ARGUMENTS |= {"SIrange": "[{{{", "qtyrange": "[{{{", "numrange": "[{{"}

@@ -39,12 +39,18 @@ JAPANESE = "製造番号①の部品は㈱北浜製作所へ、№7の箱で送�
         ("IBM437", "cp437", "Färjan gick över sundet"),
         ("dos-866", "cp866", "Паром отходит в полдень."),
         ("utf-7", "utf_7", "Färjan går"),
+        ("HZ-GB-2312", "hz", "码头管理员每天早上都要记录"),
     ],
 )
 def test_a_declared_encoding_is_read_as_browsers_and_old_programs_meant_it(label: str, codec: str, text: str) -> None:
     assert decoding.decode(text.encode(codec), label) == text
     page = f'<html><head><meta charset="{label}"></head><body><p>{text}</p></body></html>'
     assert decoding.decode_html(page.encode(codec)) == page
+
+
+def test_mail_in_a_korean_encoding_that_browsers_refuse_is_read() -> None:
+    text = "부두 관리인은 매일 아침 기록했다"
+    assert decoding.decode_part(text.encode("iso2022_kr"), "ISO-2022-KR") == text
 
 
 @pytest.mark.parametrize(

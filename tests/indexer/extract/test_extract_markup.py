@@ -284,6 +284,7 @@ def test_macros_of_a_latex_paper_are_expanded(definition: str, call: str, shown:
         "\\excludecomment{old}\\begin{old}gone\\end{old}",
         "% gone\n",
         "\\newcommand{\\never}{gone}",
+        "\\phantom{gone}\\hphantom{gone}",
     ],
 )
 def test_what_a_latex_paper_never_prints_is_left_out(gone: str) -> None:

@@ -45,6 +45,22 @@ def test_a_page_that_a_browser_saved_in_one_file_is_read(extract: Extract) -> No
     assert (document.title, document.text) == ("Tides of Vik", "Høyvann at noon.")
 
 
+def test_the_frames_of_a_saved_page_stand_in_their_places(extract: Extract) -> None:
+    pages = (
+        ("http://vik.example/a.html", "", "<p>Before</p><iframe width=9 src=b.html></iframe><p>After</p>"),
+        ("http://vik.example/b.html", "", "<p>Inner</p><iframe src='cid:f1@x'></iframe>"),
+        ("", "<f1@x>", '<p>Innermost</p><iframe src="http://vik.example/b.html"></iframe>'),
+        ("http://vik.example/c.html", "", "<p>No frame shows this</p>"),
+    )
+    parts = (
+        f"--A\nContent-Type: text/html\nContent-Location: {place}\nContent-ID: {key}\n\n{body}\n"
+        for place, key, body in pages
+    )
+    head = "MIME-Version: 1.0\nContent-Type: multipart/related; boundary=A\n\n"
+    document = extract((head + "".join(parts) + "--A--\n").encode(), "a.mhtml").document
+    assert document.text.split() == ["Before", "Inner", "Innermost", "After"]
+
+
 TAR_MODES = {"tgz": "gz", "tar.gz": "gz", "tar.bz2": "bz2", "tbz2": "bz2", "tar.xz": "xz", "txz": "xz"}
 
 

@@ -2,9 +2,8 @@
 
 from datetime import datetime, timedelta
 
-_MONTH_NAMES = "January February March April May June July August September October November December"
-_DAY_NAMES = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday"
-_MONTHS, _DAYS = _MONTH_NAMES.split(), _DAY_NAMES.split()
+from longsearch.indexer.extract.readers.office.excel.date_names import names_of
+
 _MAX_DAYS = 2_958_466
 """Days from 1900 to the year 9999."""
 
@@ -33,12 +32,15 @@ def shown_date(value: float, tokens: list[tuple[str, str]], is_1904: bool) -> st
     if time is not None:
         time = _rounded(time, n_fraction)
     is_12_hours = any(word in ("AM/PM", "A/P") for word in words)
+    language = next((word for kind, word in tokens if kind == "language"), "en")
     shown: list[str] = []
     for place, (kind, word) in enumerate(tokens):
+        if kind == "language":
+            continue
         if kind == "date" and word.startswith("["):
             shown.append(_elapsed(value, word))
         elif kind == "date" and time is not None:
-            shown.append(_part(time, word, is_12_hours, _is_minute(tokens, place)))
+            shown.append(_part(time, word, is_12_hours, _is_minute(tokens, place), language))
         elif kind == "general":
             shown.append(str(value))
         elif kind != "digits":
@@ -80,7 +82,7 @@ def _elapsed(value: float, word: str) -> str:
     return ("-" if value < 0 else "") + str(seconds // unit).zfill(len(word) - 2)
 
 
-def _part(time: datetime, word: str, is_12_hours: bool, is_minute: bool) -> str:
+def _part(time: datetime, word: str, is_12_hours: bool, is_minute: bool, language: str) -> str:
     name = word if word in ("AM/PM", "A/P") else word.lower()
     n = len(name)
     match name[0]:
@@ -89,11 +91,11 @@ def _part(time: datetime, word: str, is_12_hours: bool, is_minute: bool) -> str:
         case "m" if is_minute:
             return f"{time.minute:0{min(n, 2)}}"
         case "m":
-            month = _MONTHS[time.month - 1]
-            return str(time.month).zfill(min(n, 2)) if n < 3 else month[:3] if n == 3 else month if n == 4 else month[0]
+            long, short = names_of(language)[time.month - 1]
+            return str(time.month).zfill(min(n, 2)) if n < 3 else short if n == 3 else long if n == 4 else long[0]
         case "d":
-            day = _DAYS[time.weekday()]
-            return str(time.day).zfill(n) if n < 3 else day[:3] if n == 3 else day
+            long, short = names_of(language)[12 + time.weekday()]
+            return str(time.day).zfill(n) if n < 3 else short if n == 3 else long
         case "h":
             return str((time.hour % 12 or 12) if is_12_hours else time.hour).zfill(min(n, 2))
         case "s":

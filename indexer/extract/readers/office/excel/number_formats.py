@@ -1,9 +1,10 @@
 """Shows a number as Excel does with a format such as `0.0%`, `00000`, `#,##0.00 [$€-407]` or `d. mmmm yyyy`.
 
-Pure functions. What depends on the machine, such as the short date, is written as ISO 8601. Months and days have their
-English names.
+Pure functions. What depends on the machine, such as the short date, is written as ISO 8601. Months and days have the
+names of the language that a format asks for, else their English ones.
 """
 
+import locale
 import re
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 from fractions import Fraction
@@ -33,6 +34,7 @@ _TOKEN = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _CONDITION = re.compile(r"(<=|>=|<>|<|>|=)(-?\d+(?:\.\d+)?)")
+_LOCALE_NUMBER = re.compile("[0-9A-Fa-f]{3,8}")
 _ELAPSED = re.compile(r"h+|m+|s+", re.IGNORECASE)
 _MAX_CODE_CHARACTERS = 300
 _EXACT = 2**53
@@ -102,11 +104,18 @@ def _token(kind: str, word: str) -> list[Token]:
 def _bracket(word: str) -> list[Token]:
     """Read what stands in brackets: a currency, a condition, elapsed hours, a colour."""
     if word.startswith("$"):
-        symbol = word[1:].partition("-")[0]
-        return [("text", symbol)] if symbol else []
+        symbol, _, code = word[1:].partition("-")
+        return [*([("text", symbol)] if symbol else []), ("language", _language(code))]
     if _CONDITION.fullmatch(word):
         return [("condition", word)]
     return [("date", f"[{word.lower()}]")] if _ELAPSED.fullmatch(word) else []
+
+
+def _language(code: str) -> str:
+    """Return the language of Windows's number of a locale, such as 407, or of its name; "" if it has none."""
+    if _LOCALE_NUMBER.fullmatch(code):
+        return locale.windows_locale.get(int(code, 16) & 0xFFFF, "")[:2]
+    return code[:2].lower()
 
 
 def _settled(tokens: list[Token]) -> list[Token]:
@@ -115,7 +124,7 @@ def _settled(tokens: list[Token]) -> list[Token]:
     is_date = any(kind == "date" and word.lower().strip("egb") != "" for kind, word in tokens)
     if is_date:
         return [("text", word) if kind in ("slash", "percent") else (kind, word) for kind, word in tokens]
-    settled = [("text", word) if kind == "date" else (kind, word) for kind, word in tokens]
+    settled = [("text", word) if kind == "date" else (kind, word) for kind, word in tokens if kind != "language"]
     if not has_digits and any(kind == "slash" for kind, _ in settled):
         return [("text", word) if kind == "slash" else (kind, word) for kind, word in settled]
     return settled
@@ -167,7 +176,7 @@ def _number(value: float, tokens: list[Token]) -> str:
     except InvalidOperation:
         return str(value)
     if exponent is not None:
-        written = _scientific(number, tokens[places[0]][1], tokens[exponent][1])
+        written = _scientific(number, tokens[places[0]][1], tokens[exponent][1], len(tokens[places[-1]][1]))
         words = (word for place, (_, word) in enumerate(tokens) if place not in (*places[1:], exponent))
         return "".join(written if word == tokens[places[0]][1] else word for word in words).strip()
     return _filled(number, tokens, places, pattern)
@@ -224,11 +233,11 @@ def _spread(whole: str, fraction: str, tokens: list[Token], places: list[int]) -
     return "".join(shown)
 
 
-def _scientific(number: Decimal, pattern: str, sign: str) -> str:
+def _scientific(number: Decimal, pattern: str, sign: str, n_digits: int) -> str:
     n_decimals = sum(character in "0#?" for character in pattern.partition(".")[2])
     mantissa, _, exponent = f"{number:.{n_decimals}E}".partition("E")
     power = int(exponent or 0)
-    return f"{mantissa}E{'-' if power < 0 else '+' if sign.endswith('+') else ''}{abs(power):02}"
+    return f"{mantissa}E{'-' if power < 0 else '+' if sign.endswith('+') else ''}{abs(power):0{n_digits}}"
 
 
 def _fraction(value: float, tokens: list[Token]) -> str:
