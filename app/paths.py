@@ -17,12 +17,13 @@ import platformdirs
 
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.json_files import load_object
+from longsearch.engine.late_patterns import late_pattern
 from longsearch.engine.printable import printable
 
 _NAME = "longsearch"
 POINTER = ".lance"
 """The ending of a file that names the store of an index; `engine.store.session` opens it."""
-_URL = re.compile(r"[a-z][a-z0-9+.-]*://")
+_URL = late_pattern(r"[a-z][a-z0-9+.-]*://")
 
 
 def data_folder() -> Path:

@@ -4,10 +4,11 @@ The names are those that desktop systems and sync programs give by themselves, i
 a name for a copy that is none: it only decides between files with the same bytes.
 """
 
-import re
 import unicodedata
 from collections.abc import Iterable
 from pathlib import PurePosixPath
+
+from longsearch.engine.late_patterns import late_pattern
 
 _COPY = (
     "copy|copies|kopien?|kopi[aeoi]|kopi|kópia|copie|copia|cópia|còpia|kopya|koopia|kopij[ao]|másolata?|afrit|salinan|"
@@ -29,18 +30,18 @@ _TRASH = (
 _ARCHIVE = "archiv|archives?|archived|archivio|archivo|arquivo|archief|arkiv|архив|arşiv"
 _NUMBER = r"[ _-]?\(?\d{1,3}\)?"
 _SIGNS_OF_NAME = [  # (how bad it is, what the name in small letters has, without its ending)
-    (8, re.compile(_CONFLICT)),
-    (4, re.compile(rf"[\s_.(\[-](?:another |\d+(?:st|nd|rd|th) )?(?:{_COPY})(?:{_NUMBER})?[\s)\]]*$")),
-    (4, re.compile(rf"^(?:{_COPY})(?:{_NUMBER})?(?:$|[\s_-])")),
-    (4, re.compile(r"(?:のコピー|的副本|の複製)(?: ?\d+)?$")),
-    (4, re.compile(rf"[\s_.(\[-](?:{_BACKUP})(?:{_NUMBER}|[ _-][\d-]+)?[\s)\]]*$|^(?:{_BACKUP})[ _-]")),
-    (2, re.compile(r"\(\d{1,3}\)$|[ _-]\d{1,2}$")),
+    (8, late_pattern(_CONFLICT)),
+    (4, late_pattern(rf"[\s_.(\[-](?:another |\d+(?:st|nd|rd|th) )?(?:{_COPY})(?:{_NUMBER})?[\s)\]]*$")),
+    (4, late_pattern(rf"^(?:{_COPY})(?:{_NUMBER})?(?:$|[\s_-])")),
+    (4, late_pattern(r"(?:のコピー|的副本|の複製)(?: ?\d+)?$")),
+    (4, late_pattern(rf"[\s_.(\[-](?:{_BACKUP})(?:{_NUMBER}|[ _-][\d-]+)?[\s)\]]*$|^(?:{_BACKUP})[ _-]")),
+    (2, late_pattern(r"\(\d{1,3}\)$|[ _-]\d{1,2}$")),
 ]
 _SIGNS_OF_FOLDER = [
-    (badness, re.compile(rf"(?:^|[\W_])(?:{words})(?:$|[\W_\d])"))
+    (badness, late_pattern(rf"(?:^|[\W_])(?:{words})(?:$|[\W_\d])"))
     for badness, words in ((16, _TRASH), (6, _BACKUP), (3, _COPY), (3, _ARCHIVE))
 ]
-_ENDING = re.compile(r"(?:~|\.(?:bak|old|orig|backup|sav|save|tmp|temp|swp|part|\d{1,3}))+$")
+_ENDING = late_pattern(r"(?:~|\.(?:bak|old|orig|backup|sav|save|tmp|temp|swp|part|\d{1,3}))+$")
 
 
 def best_first(paths: Iterable[str]) -> list[str]:

@@ -8,6 +8,8 @@ functions, except that the last possible year is next year.
 import re
 from datetime import date
 
+from longsearch.engine.late_patterns import late_pattern
+
 _FIRST_YEAR = 1000
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _OTHER_MONTHS = (
@@ -29,25 +31,25 @@ _MONTH_NUMBERS = {
     for name in (english, *others)
 }
 _MONTH = rf"(?:(?P<name>{'|'.join(_MONTHS)})[a-zçé]*|(?P<other>{_WHOLE_MONTHS})[а-я]?\b)"
-_EAST_ASIAN = re.compile(
+_EAST_ASIAN = late_pattern(
     r"(?<!\d)(?P<year>\d{4}) ?[年년](?: ?(?P<month>\d{1,2}) ?[月월](?: ?(?P<day>\d{1,2}) ?[日일])?)?"
 )
-_DOTTED = re.compile(r"(?<![\d.])(?P<day>\d{1,2})\. ?(?P<month>\d{1,2})\. ?(?P<year>\d{4})(?!\d)")
-_ISO = re.compile(r"(?<!\d)(?P<year>\d{4})(?:([-/._])(?P<month>\d{1,2})(?:\2(?P<day>\d{1,2})(?!\d))?(?!\d))?(?!\d)")
-_COMPACT = re.compile(r"(?<!\d)(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)(?:\d{4,6}|(?!\d))")
-_DAY_FIRST = re.compile(
+_DOTTED = late_pattern(r"(?<![\d.])(?P<day>\d{1,2})\. ?(?P<month>\d{1,2})\. ?(?P<year>\d{4})(?!\d)")
+_ISO = late_pattern(r"(?<!\d)(?P<year>\d{4})(?:([-/._])(?P<month>\d{1,2})(?:\2(?P<day>\d{1,2})(?!\d))?(?!\d))?(?!\d)")
+_COMPACT = late_pattern(r"(?<!\d)(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)(?:\d{4,6}|(?!\d))")
+_DAY_FIRST = late_pattern(
     rf"\b(?:(?P<day>\d{{1,2}})(?:st|nd|rd|th|er|º)?\.? (?:de )?)?{_MONTH}\.?,? (?:de )?(?P<year>\d{{4}})(?!\d)", re.I
 )
-_MONTH_FIRST = re.compile(rf"\b{_MONTH}\.? (?P<day>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<year>\d{{4}})(?!\d)", re.I)
-_YEAR = re.compile(r"(?<![\w.-])(\d{4})(?![\w.-]*\d)")
+_MONTH_FIRST = late_pattern(rf"\b{_MONTH}\.? (?P<day>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<year>\d{{4}})(?!\d)", re.I)
+_YEAR = late_pattern(r"(?<![\w.-])(\d{4})(?![\w.-]*\d)")
 _MAX_CHARACTERS = 200
 # In a path a number of eight digits or a bare year may be anything: these need the 20th or 21st century.
-_IN_NAME = re.compile(
+_IN_NAME = late_pattern(
     r"(?<![^\W_])(?<!\.)((?:19|20)\d\d)([-_. ]?)(0[1-9]|1[0-2])(?:\2(0[1-9]|[12]\d|3[01]))?(?!\d)(?!\.\d)"
 )
-_YEAR_IN_NAME = re.compile(r"(?<![^\W_])((?:19|20)\d\d)(?![^\W_])")
-_ARXIV_NAME = re.compile(r"(?<!\d)(\d\d)(0[1-9]|1[0-2])\.\d{4,5}(?:v\d{1,2})?(?!\d)")
-_NUMBER = re.compile(r"\d{1,2}")
+_YEAR_IN_NAME = late_pattern(r"(?<![^\W_])((?:19|20)\d\d)(?![^\W_])")
+_ARXIV_NAME = late_pattern(r"(?<!\d)(\d\d)(0[1-9]|1[0-2])\.\d{4,5}(?:v\d{1,2})?(?!\d)")
+_NUMBER = late_pattern(r"\d{1,2}")
 _ARXIV_FIRST_YEAR = 7  # identifiers of this form begin in April 2007
 
 

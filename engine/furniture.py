@@ -10,6 +10,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
+from longsearch.engine.late_patterns import late_pattern
 from longsearch.engine.sentences import Span, cut_blocks
 
 
@@ -37,58 +38,58 @@ _PUBLISHED = (
 # What entries of references have in common, and how much each says. An entry has a year and two of the other kinds. Of
 # 128 passages of references of five papers 112 are recognised, of 371 others of these papers none, and 8 of 16,820 of
 # encyclopaedias.
-_YEAR = re.compile(r"(?:^|[(\[,.;:–-]\s*)(?:1[5-9]|20)\d\d[a-z]?(?:\)|[.,;:](?!\d)|\s*$)", re.MULTILINE)
-_NUMBERED = re.compile(r"^\s*[-*•]?\s*(?:\[\d{1,3}\]|\[[A-Z][A-Za-z+]{1,6}\d\d[a-z]?\])\s", re.MULTILINE)
+_YEAR = late_pattern(r"(?:^|[(\[,.;:–-]\s*)(?:1[5-9]|20)\d\d[a-z]?(?:\)|[.,;:](?!\d)|\s*$)", re.MULTILINE)
+_NUMBERED = late_pattern(r"^\s*[-*•]?\s*(?:\[\d{1,3}\]|\[[A-Z][A-Za-z+]{1,6}\d\d[a-z]?\])\s", re.MULTILINE)
 _MARKS = {
     "numbers": ((3.0, _NUMBERED),),
     "authors": (
-        (1.0, re.compile(rf"(?<![^\W\d_])[{_UPPER}]\.(?=\s*[,;&:(‐–-]|\s+(?:[{_UPPER}]|and |und |et |y |e )|\s*$)")),
+        (1.0, late_pattern(rf"(?<![^\W\d_])[{_UPPER}]\.(?=\s*[,;&:(‐–-]|\s+(?:[{_UPPER}]|and |und |et |y |e )|\s*$)")),
         (
             0.5,
-            re.compile(rf"(?:[{_UPPER}][\w'’.-]+ ){{1,2}}[{_UPPER}][\w'’-]+,(?= (?:and |und |et |y |e )?[{_UPPER}])"),
+            late_pattern(rf"(?:[{_UPPER}][\w'’.-]+ ){{1,2}}[{_UPPER}][\w'’-]+,(?= (?:and |und |et |y |e )?[{_UPPER}])"),
         ),
     ),
     "pages": (
-        (1.0, re.compile(rf"(?<![\d.-])(?!{_YEARS})\d{{1,4}}\s?[-‐–—]{{1,2}}\s?\d{{1,4}}(?![\d-])")),
-        (2.0, re.compile(r"(?<!\w)\d{1,3}\s?\(\d{1,3}\)[:,.]|\d{4};\d{1,4}[:(]")),
+        (1.0, late_pattern(rf"(?<![\d.-])(?!{_YEARS})\d{{1,4}}\s?[-‐–—]{{1,2}}\s?\d{{1,4}}(?![\d-])")),
+        (2.0, late_pattern(r"(?<!\w)\d{1,3}\s?\(\d{1,3}\)[:,.]|\d{4};\d{1,4}[:(]")),
     ),
-    "addresses": ((1.0, re.compile(r"https?://")),),
-    "publishers": ((2.0, re.compile(_PUBLISHED)),),
+    "addresses": ((1.0, late_pattern(r"https?://")),),
+    "publishers": ((2.0, late_pattern(_PUBLISHED)),),
 }
 _LEAST_KINDS = 2
 _FOR_LOWER = 6.0
 _LEAST_DENSITY = 2.2  # of marks in a hundred characters
 _LOWER_IN_PART, _LOWER_IN_ENTRY, _LOWER_IN_PROSE = 0.6, 0.66, 0.75  # the share of words that begin with a small letter
-_CITATION = re.compile(r"[(\[][^()\[\]]*[^\W\d_][^()\[\]]*,? ?(?:1[5-9]|20)\d\d[a-z]?[)\]]")  # in prose: (Lee, 2020)
-_DATE = re.compile(r"(?!Vol)[A-ZÀ-Þ][\w.]+ \d{1,2}, \d{4}|\d{1,2}\.? [A-ZÀ-Þa-zß-ÿ]+\.? \d{4}")
-_ADDRESS = re.compile(r"\]?\(?(?:https?://|www\.)\S+")
-_INITIAL = re.compile(r"([^\W_])[^\W_]*")
-_MAY_BE_YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
-_BRACKETED = re.compile(r"\[(?:\d{1,3}|[A-Z][A-Za-z+]{1,6}\d\d[a-z]?)\]\s")
+_CITATION = late_pattern(r"[(\[][^()\[\]]*[^\W\d_][^()\[\]]*,? ?(?:1[5-9]|20)\d\d[a-z]?[)\]]")  # in prose: (Lee, 2020)
+_DATE = late_pattern(r"(?!Vol)[A-ZÀ-Þ][\w.]+ \d{1,2}, \d{4}|\d{1,2}\.? [A-ZÀ-Þa-zß-ÿ]+\.? \d{4}")
+_ADDRESS = late_pattern(r"\]?\(?(?:https?://|www\.)\S+")
+_INITIAL = late_pattern(r"([^\W_])[^\W_]*")
+_MAY_BE_YEAR = late_pattern(r"(?:1[5-9]|20)\d\d")
+_BRACKETED = late_pattern(r"\[(?:\d{1,3}|[A-Z][A-Za-z+]{1,6}\d\d[a-z]?)\]\s")
 _SHORTEST_ENTRY, _COUNTED_FROM = 25, 40  # characters
 
 _NUMBER = r"\d{1,4}(?:\s?[-–]\s?\d{1,4})?(?:\s?ff?\.?|n)?"
-_LEADERS = re.compile(r"(?:[.·]\s?){4}\s*[\divxlcIVXLC]{1,6}$|…\s*[\divxlc]{1,6}$")
-_PAGE = re.compile(r"(?:^|[\s.,|…·])(\d{1,4})$|[\s.,|…·][ivxlc]{1,7}$")
+_LEADERS = late_pattern(r"(?:[.·]\s?){4}\s*[\divxlcIVXLC]{1,6}$|…\s*[\divxlc]{1,6}$")
+_PAGE = late_pattern(r"(?:^|[\s.,|…·])(\d{1,4})$|[\s.,|…·][ivxlc]{1,7}$")
 _ROMAN = tuple("ivxlc")
 _END = 24  # characters of a line in which its page is looked for
-_OUTLINE = re.compile(r"\s*(?:[-*+•]\s+)?(?:\d{1,2}|[A-Z])(?:\.\d{1,2}){1,3}\.?\s+\S")
-_CHAPTER = re.compile(r"\s*(?:[-*+•]\s+)?(?:\d{1,2}|[A-Z]|[IVX]{1,5}|§\s?\d+)[.)]?\s+\S")
-_LINK = re.compile(r"\s*(?:[-*+•]|\d{1,2}\.)\s+\[[^\]]+\]\(#[^)]*\)\s*$")
-_INDEXED = re.compile(rf"\s*[^\W\d_].{{0,70}}?(?:,|\s)\s*{_NUMBER}(?:[,;]\s*{_NUMBER})*[.;,]?\s*$")
-_DIGIT = re.compile(r"\d")
+_OUTLINE = late_pattern(r"\s*(?:[-*+•]\s+)?(?:\d{1,2}|[A-Z])(?:\.\d{1,2}){1,3}\.?\s+\S")
+_CHAPTER = late_pattern(r"\s*(?:[-*+•]\s+)?(?:\d{1,2}|[A-Z]|[IVX]{1,5}|§\s?\d+)[.)]?\s+\S")
+_LINK = late_pattern(r"\s*(?:[-*+•]|\d{1,2}\.)\s+\[[^\]]+\]\(#[^)]*\)\s*$")
+_INDEXED = late_pattern(rf"\s*[^\W\d_].{{0,70}}?(?:,|\s)\s*{_NUMBER}(?:[,;]\s*{_NUMBER})*[.;,]?\s*$")
+_DIGIT = late_pattern(r"\d")
 _PAST_NUMBER = 6  # characters of a line after which no number of a page begins: "7 ff.;"
-_SEVERAL = re.compile(rf"{_NUMBER}[,;]\s*{_NUMBER}[.;,]?\s*$")
+_SEVERAL = late_pattern(rf"{_NUMBER}[,;]\s*{_NUMBER}[.;,]?\s*$")
 _ENDS, _PAGES_FOLLOW = tuple(".!?。！？:;,"), (" f", "ff")
 _LEAST_LINES, _LEAST_DOTS, _LONGEST_LINE = 3, 4, 120
-_HEADS_CONTENTS = re.compile(
+_HEADS_CONTENTS = late_pattern(
     r"\W*(?:table of contents|inhaltsverzeichnis|inhaltsübersicht|table des matières|sommaire|índice(?: general)?|"
     r"sumário|tabla de contenidos?|indice|sommario|inhoudsopgave|innehållsförteckning|indholdsfortegnelse|"
     r"innholdsfortegnelse|sisällysluettelo|spis treści|obsah|tartalomjegyzék|оглавление|содержание|зміст|içindekiler|"
     r"目\s?次|目\s?[录錄]|차례|목차|المحتويات|תוכן העניינים)\W*$",
     re.IGNORECASE,
 )
-_MAY_HEAD_CONTENTS = re.compile(r"\W*(?:contents|inhalt|inhoud|innehåll|indhold|innhold|sisällys)\W*$", re.IGNORECASE)
+_MAY_HEAD_CONTENTS = late_pattern(r"\W*(?:contents|inhalt|inhoud|innehåll|indhold|innhold|sisällys)\W*$", re.IGNORECASE)
 _LEAST_SHARE = 0.6  # of a passage that is all furniture
 
 

@@ -14,6 +14,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from longsearch.engine.late_patterns import late_pattern
 from longsearch.engine.types.documents import Passage
 
 
@@ -41,35 +42,35 @@ EXCERPT_WEIGHT = 0.5
 """The share of the nearest excerpt in a passage's score by meaning, for a model whose config.json gives no other."""
 
 # only after a full stop or the like: a heading, or a line that introduces a formula, belongs to the text after it
-_PARAGRAPH_END = re.compile(r"[.!?…。！？][\"'”’)\]*_」』）]*[ \t]*\n\s*\n\s*")
+_PARAGRAPH_END = late_pattern(r"[.!?…。！？][\"'”’)\]*_」』）]*[ \t]*\n\s*\n\s*")
 # full stops that end no sentence: after an initial, an abbreviation or the number of a list item
 _NO_END = (
     r"(?<!\b[A-Z]\.)(?<!\b(?:al|cf|vs|pp|Dr|Mr|Ms|Eq|No|St)\.)(?<!\b(?:e\.g|i\.e|Mrs|Fig|Eqs|Sec|Tab|Ref|Vol)\.)"
     r"(?<!\b(?:Figs|Prof|Refs|Secs)\.)(?<!\n\d\.)(?<!\n\d\d\.)"
 )
 # . ! ? … or their CJK forms, then closing quotes or brackets, then white space, which CJK does not need
-_SENTENCE_END = re.compile(rf"[.!?…]{_NO_END}[\"'”’)\]*_]*\s+(?=[^a-z\s])|[。！？][」』”）]*\s*")
-_LINE_END = re.compile(r"\n\s*")
-_WORD_END = re.compile(r"\s+")
+_SENTENCE_END = late_pattern(rf"[.!?…]{_NO_END}[\"'”’)\]*_]*\s+(?=[^a-z\s])|[。！？][」』”）]*\s*")
+_LINE_END = late_pattern(r"\n\s*")
+_WORD_END = late_pattern(r"\s+")
 _ENDS = (_PARAGRAPH_END, _SENTENCE_END, _LINE_END, _WORD_END)
-_WORD_OR_MARK = re.compile(r"\w+|[^\w\s]")
+_WORD_OR_MARK = late_pattern(r"\w+|[^\w\s]")
 
 # The same for texts of which a quarter or more is in other scripts than Latin and Greek. English stays as it was, also
 # around a name in another script: every index of today was made with the expressions above.
 _PAIR = "\u3005-\u3007\u3041-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _FIVE = "\u0e01-\u0e4e\u0e81-\u0ece\u1000-\u1049\u1050-\u109f\u1780-\u17d3"
-_OTHER_SCRIPT = re.compile(f"[\u0400-\u1cff\uac00-\ud7ff{_PAIR}]+")
+_OTHER_SCRIPT = late_pattern(f"[\u0400-\u1cff\uac00-\ud7ff{_PAIR}]+")
 # full stops and question marks: Arabic, Urdu, Indic, Burmese, Khmer, Tibetan, Ethiopic, Armenian, and the narrow 。
 _STOPS = "؟۔।॥။៕។།༎።፧։｡"
-_OTHER_PARAGRAPH_END = re.compile(rf"[.!?…。！？{_STOPS}][\"'”’)\]*_」』”）»]*[ \t]*\n\s*\n\s*")
-_OTHER_SENTENCE_END = re.compile(
+_OTHER_PARAGRAPH_END = late_pattern(rf"[.!?…。！？{_STOPS}][\"'”’)\]*_」』”）»]*[ \t]*\n\s*\n\s*")
+_OTHER_SENTENCE_END = late_pattern(
     rf"[.!?…]{_NO_END}[\"'”’)\]*_»]*\s+(?=[^a-zа-џ\s])|[。！？][」』”）]*\s*|[{_STOPS}][\"'”’)\]»」]*\s*"
 )
 _OTHER_ENDS = (_OTHER_PARAGRAPH_END, _OTHER_SENTENCE_END, _LINE_END, _WORD_END)
 # Where spaces part no words, two characters of Chinese or Japanese or five of Thai, Lao, Burmese or Khmer count as a
 # word, about the mean length of theirs. Vowel signs belong to their words.
 _SIGNS = "\u0591-\u05bd\u064b-\u065f\u0900-\u0963\u0966-\u0dff\u0f71-\u0f84"
-_OTHER_WORD_OR_MARK = re.compile(rf"[{_PAIR}]{{1,2}}|[{_FIVE}]{{1,5}}|(?:(?![{_PAIR}{_FIVE}])[\w{_SIGNS}])+|[^\w\s]")
+_OTHER_WORD_OR_MARK = late_pattern(rf"[{_PAIR}]{{1,2}}|[{_FIVE}]{{1,5}}|(?:(?![{_PAIR}{_FIVE}])[\w{_SIGNS}])+|[^\w\s]")
 
 
 def cut_passages(text: str, token_starts: NDArray[np.int64]) -> list[Passage]:

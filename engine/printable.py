@@ -1,14 +1,15 @@
 """Makes text from documents and file names safe to print: no escape sequence ever reaches the terminal."""
 
-import re
 import unicodedata
+
+from longsearch.engine.late_patterns import late_pattern
 
 # Cc: control (ESC, BEL, C1); Cs: lone surrogates from undecodable file names; Cf: bidi overrides and other invisible
 # formatting. Zl and Zp would break a line that was measured as one line.
 _UNSAFE_CATEGORIES = frozenset({"Cc", "Cs", "Cf", "Zl", "Zp"})
 _SOFT_HYPHEN_AND_JOINERS = {"\u00ad": "", "\u200c": "", "\u200d": "", "\ufeff": ""}
 
-_RUN_OF_ONE_MARK = re.compile(r"([^\w\s]|_)(?: ?\1){3,}")  # dot leaders, rules, blanks of a form
+_RUN_OF_ONE_MARK = late_pattern(r"([^\w\s]|_)(?: ?\1){3,}")  # dot leaders, rules, blanks of a form
 
 
 def printable(text: str, keep: str = "") -> str:

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from longsearch.engine.late_patterns import late_pattern
+
 POINT = "\ue001"
 """Begins the word of a quantity, and is the decimal point of other words: FTS5 takes this private sign for a letter."""
 TIMES = {
@@ -98,7 +100,7 @@ _PART = rf"\s?[{_PARTS}]|(?:\s\d)?/(?:2|3|4|8|16)(?!\d)"
 _UNIT = (
     rf"degrees?\s[CF][a-z]+|per\s?cent|sq(?:uare)?\s[a-z]+|°\s?[CF]|[%‰{_MONEY}]|[^\W\d_]+(?:/[a-z]+|[²³]|(?<=m)[23])?"
 )
-QUANTITY = re.compile(
+QUANTITY = late_pattern(
     rf"(?P<low>[.\d](?<![\w.,/^].)(?<!\w-.)(?:(?<=\d)|(?=\d))(?P<money>{_MONEY_BEFORE})?{_DIGITS})"
     rf"(?P<power>{_POWER})?(?P<part>{_PART})?"
     rf"(?:\s?(?:-|\u2013|to|bis|à)\s?(?P<high>\d{_DIGITS}))?(?:\s?(?P<times>(?i:{TIMES_WORDS}))(?!\w)\.?)?"
@@ -106,12 +108,12 @@ QUANTITY = re.compile(
     rf"|(?P<gap>[\s\u2011-]?)(?P<unit>{_UNIT})(?![\w/]))?(?!\w|[.,]\d)"
 )
 """A number, or a range of two, with the word behind it, which may be a unit; or with the length behind 12 × 20 cm."""
-NEEDS = re.compile(
+NEEDS = late_pattern(
     rf"[0{_PARTS}{_MONEY}](?:(?<![{_MONEY}])(?:[\s-]?[^\W\d_]| ?[%‰{_MONEY}°])|(?<=[{_MONEY}]) ?0)|A(?:AA|s\.?) 0"
 )
 """What the shape of a text has in which a quantity has a unit (see `written_forms`)."""
-_YEAR = re.compile(r"(?:1[5-9]|20)\d0")
-RANGE = re.compile(
+_YEAR = late_pattern(r"(?:1[5-9]|20)\d0")
+RANGE = late_pattern(
     rf"(?:(?P<sign>[~≈]|[<>]=?|[≤≥])\s?)?(?:(?P<money>[{_MONEY}])\s?)?"
     rf"(?P<low>[-\u2212]?[.\d]{_DIGITS})(?P<power>{_POWER})?(?:\.\.(?P=money)?(?P<high>[-\u2212]?[.\d]{_DIGITS}))?"
     rf"(?:\s?(?P<times>(?i:{TIMES_WORDS}))(?!\w))?"
@@ -119,7 +121,7 @@ RANGE = re.compile(
 )
 ANY_RANGE = r"(?=[~≈<>≤≥]|\S*\.\.)" + re.sub(r"\?P<(?!money)\w+>", "?:", RANGE.pattern)
 """`RANGE` as a part of another expression."""
-_WHOLE = re.compile(r"(\d{1,9})\.\.(\d{1,9})")
+_WHOLE = late_pattern(r"(\d{1,9})\.\.(\d{1,9})")
 MOST_WHOLE = 200
 """Numbers in a range without a unit. The index holds no values of bare numbers, so each is looked up as a word."""
 _ABOUT = 0.05

@@ -11,27 +11,29 @@ from itertools import pairwise
 
 from sentencex import get_sentence_boundaries
 
+from longsearch.engine.late_patterns import late_pattern
+
 Span = tuple[int, int]
 """(start, stop) in characters."""
 
 PAGE_BREAK = "\f"
 """In place of a line break where a page begins: on a slide nothing carries on before a capital."""
 _DIGITS = r"\d{1,3}(?:\.\d{1,3})"
-_ITEM = re.compile(rf"\s*(?:[-*+•‣◦▪●■–—·]|\(?(?:{_DIGITS}*|[A-Za-z]|[ivxIVX]{{1,5}})[.)]|{_DIGITS}+)\s+\S")
-_NAME_OF_ITEM = re.compile(  # not M. Dupont
+_ITEM = late_pattern(rf"\s*(?:[-*+•‣◦▪●■–—·]|\(?(?:{_DIGITS}*|[A-Za-z]|[ivxIVX]{{1,5}})[.)]|{_DIGITS}+)\s+\S")
+_NAME_OF_ITEM = late_pattern(  # not M. Dupont
     rf"\s*(?:§+\s*)?(?:\(?{_DIGITS}*[.)]|\(?[A-Za-z]\)|{_DIGITS}+)(?:\s+[^\W\d_][\w'’-]*){{0,2}}\.?\s*"
 )
-_HEADING = re.compile(r"\s*#{1,6}\s")
-ROW = re.compile(r"[^\n]*(?:\t|\s\|\s)|\s*\|")
+_HEADING = late_pattern(r"\s*#{1,6}\s")
+ROW = late_pattern(r"[^\n]*(?:\t|\s\|\s)|\s*\|")
 _GOES_ON = tuple(",-–—([")
-_CAPITAL = re.compile(r"[\"'“‘«(\[¿¡]*[A-ZÀ-ÞΑ-ΩА-Я]")
+_CAPITAL = late_pattern(r"[\"'“‘«(\[¿¡]*[A-ZÀ-ÞΑ-ΩА-Я]")
 # an abbreviation that sentencex does not know, before a number or a small letter: "vol. 2", "5 Mio. Euro" does not end
-_ABBREVIATION = re.compile(r"(?<![\w.])[^\W\d_]{1,4}\.$")
-_INITIAL = re.compile(r"(?<!\w)[^\W\d_a-z]\.$")
+_ABBREVIATION = late_pattern(r"(?<![\w.])[^\W\d_]{1,4}\.$")
+_INITIAL = late_pattern(r"(?<!\w)[^\W\d_a-z]\.$")
 _ENDING = 6  # characters that tell an abbreviation of four letters: to search a whole sentence took half the time
-_SMALL_OR_NUMBER = re.compile(r"[a-zà-ÿа-я0-9]")
+_SMALL_OR_NUMBER = late_pattern(r"[a-zà-ÿа-я0-9]")
 _AFTER_SPEECH = ("」", "』")
-_CARRIES_SPEECH_ON = re.compile(r"[とっな]")
+_CARRIES_SPEECH_ON = late_pattern(r"[とっな]")
 _SHORT = 0.6  # a line shorter than this share of the longest that stands out before a capital: a heading, not a wrap
 
 

@@ -3,8 +3,9 @@
 A width is the fraction of a MatMamba model's heads that is run (`engine.models.matmamba`).
 """
 
-import re
 from argparse import ArgumentTypeError
+
+from longsearch.engine.late_patterns import late_pattern
 
 Width = float | tuple[float, ...]
 """One fraction for all layers, or one for each layer (Mix'n'Match)."""
@@ -12,7 +13,7 @@ Width = float | tuple[float, ...]
 WISHES = ("auto", "1", "1/2", "1/4", "1/8")
 """The widths that a person may ask for when documents are indexed."""
 
-_FRACTION = re.compile(r"[0-9]{1,6}/[0-9]{1,6}|[0-9]{0,6}\.?[0-9]{1,12}")
+_FRACTION = late_pattern(r"[0-9]{1,6}/[0-9]{1,6}|[0-9]{0,6}\.?[0-9]{1,12}")
 _LARGEST_DENOMINATOR = 1024
 
 

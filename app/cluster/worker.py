@@ -10,15 +10,16 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from filelock import FileLock, Timeout
 
 from longsearch.app.cluster.recognised import OnWorker
 from longsearch.app.cluster.work import Extracted, RemotePart, Stretch, UnknownPacketError, Unread, WorkerJob
+from longsearch.app.locks import LockBusyError, held
 from longsearch.engine import __version__
 from longsearch.engine.errors import LongsearchError, ModelError
 from longsearch.indexer.describing import Extractor
@@ -47,20 +48,20 @@ class Scratch:
         for left in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
             _remove_if_free(left)
         self.path = Path(tempfile.mkdtemp(prefix=_PREFIX))
-        self._lock = FileLock(self.path / _LOCK, timeout=0, mode=0o600)
-        self._lock.acquire()
+        self._lock = ExitStack()
+        self._lock.enter_context(held(self.path / _LOCK, 0))
 
     def close(self) -> None:
         """Remove the folder."""
-        self._lock.release()
+        self._lock.close()
         shutil.rmtree(self.path, ignore_errors=True)
 
 
 def _remove_if_free(folder: Path) -> None:
     try:
-        with FileLock(folder / _LOCK, timeout=0, mode=0o600):
+        with held(folder / _LOCK, 0):
             shutil.rmtree(folder, ignore_errors=True)
-    except (OSError, Timeout):  # another person's, or in use
+    except (OSError, LockBusyError):  # another person's, or in use
         return
 
 

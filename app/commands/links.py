@@ -5,13 +5,14 @@ The text of a link has passed through `printable`; its address is a path in perc
 
 import os
 import re
-import socket
 from collections.abc import Mapping
 from pathlib import Path
 
+from longsearch.engine.late_patterns import late_pattern
+
 _VARIABLES = ("KITTY_WINDOW_ID", "WT_SESSION", "KONSOLE_VERSION", "WEZTERM_PANE", "GHOSTTY_RESOURCES_DIR", "DOMTERM")
 _PROGRAMS = frozenset({"iTerm.app", "WezTerm", "ghostty", "vscode", "Hyper", "rio", "WarpTerminal"})
-_TERMS = re.compile(r"(xterm-kitty|xterm-ghostty|foot|alacritty|contour)\b")
+_TERMS = late_pattern(r"(xterm-kitty|xterm-ghostty|foot|alacritty|contour)\b")
 _FIRST_VTE, _FIRST_TMUX = 5000, (3, 4)
 
 
@@ -34,5 +35,7 @@ def link(text: str, path: str) -> str:
     """Return `text` as a link to a file of this machine; only the text if the path is none of a file system."""
     if not os.path.isabs(path):  # noqa: PTH117 - an address of an object store is no path
         return text
+    import socket
+
     address = Path(path).as_uri().replace("file://", f"file://{socket.gethostname()}", 1)
     return f"\x1b]8;;{address}\x1b\\{text}\x1b]8;;\x1b\\"

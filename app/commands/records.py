@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 
 from longsearch.app.options import flag, option
 from longsearch.engine.errors import LongsearchError
+from longsearch.engine.late_patterns import late_pattern
 from longsearch.engine.printable import condensed, printable
 
 if TYPE_CHECKING:
     from longsearch.engine.types.results import DocumentHit, PassageHit, SearchResults
 
 DEFAULT = "{path}"
-_MARK = re.compile(r"\{\{|\}\}|\{(\w*)\}|\\([tn\\])")
+_MARK = late_pattern(r"\{\{|\}\}|\{(\w*)\}|\\([tn\\])")
 _ESCAPED = {"t": "\t", "n": "\n", "\\": "\\"}
 
 Field = Callable[["DocumentHit", "PassageHit | None"], str]

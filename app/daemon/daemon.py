@@ -15,8 +15,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from filelock import Timeout
-
 from longsearch.app import rpc
 from longsearch.app.daemon import idle_work
 from longsearch.app.daemon.daemon_control import daemon_lock, note_process
@@ -25,6 +23,7 @@ from longsearch.app.daemon.watched_folder import WatchedFolder
 from longsearch.app.folders.indexes import IndexLockedError, roots_to_keep
 from longsearch.app.indexing.opening import opens_here
 from longsearch.app.indexing.recipe import Job, index_folder
+from longsearch.app.locks import LockBusyError
 from longsearch.app.models.folder_models import folder_model
 from longsearch.app.models.resident import ResidentModel
 from longsearch.app.models.turns import MODEL_IDLE_S, Models
@@ -104,7 +103,7 @@ class Daemon:
                 for folder in self._watched():
                     folder.stop()
                 path.unlink(missing_ok=True)
-        except Timeout as error:
+        except LockBusyError as error:
             raise LongsearchError("a daemon is already running", "see `longsearch daemon status`") from error
         finally:
             self._ended.set()

@@ -5,13 +5,12 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
-
 from longsearch.app import rpc
+from longsearch.app.locks import LockBusyError, held
 from longsearch.app.models.encoders import chosen_model
 from longsearch.app.paths import data_folder, expanded, in_shell, socket_path, url_of
 from longsearch.app.settings.schema import variable_of
@@ -33,9 +32,9 @@ def log_path() -> Path:
     return data_folder() / "daemon.log"
 
 
-def daemon_lock(timeout_s: float) -> FileLock:
-    """Return the lock that a daemon holds while it lives. Entering it raises Timeout if it is not free in time."""
-    return FileLock(socket_path().with_suffix(".lock"), timeout=timeout_s, mode=0o600)
+def daemon_lock(timeout_s: float) -> AbstractContextManager[None]:
+    """Return the lock that a daemon holds while it lives. Entering it raises LockBusyError if it does not get free."""
+    return held(socket_path().with_suffix(".lock"), timeout_s)
 
 
 def daemon_status() -> dict[str, Any] | None:
@@ -136,13 +135,13 @@ def stop_daemon() -> bool:
     while (left_s := deadline - time.monotonic()) > 0:
         with suppress(rpc.DaemonUnreachableError):
             was_told = was_told or bool(rpc.call(socket_path(), "stop", min(left_s, _CALL_TIMEOUT_S)))
-        with suppress(Timeout), daemon_lock(max(0.0, deadline - time.monotonic()) if was_told else _LOOK_AGAIN_S):
+        with suppress(LockBusyError), daemon_lock(max(0.0, deadline - time.monotonic()) if was_told else _LOOK_AGAIN_S):
             return was_told
     _end_noted_process()
     try:
         with daemon_lock(START_TIMEOUT_S):
             return True
-    except Timeout as error:
+    except LockBusyError as error:
         raise LongsearchError("the daemon has not ended", f"end its process; see {log_path()}") from error
 
 

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
-
 from longsearch.app import rpc
 from longsearch.app.folders.names import drop_name, first_name, rename
+from longsearch.app.locks import LockBusyError, held
 from longsearch.app.paths import base_index_path, socket_path, url_of
 from longsearch.app.user_data.user_file import forget_folder
 from longsearch.engine.errors import LongsearchError
@@ -128,9 +127,9 @@ def n_bytes(root: Path) -> int:
 @contextlib.contextmanager
 def _locked(path: Path) -> Iterator[None]:
     try:
-        with FileLock(path.with_suffix(".lock"), timeout=_LOCK_TIMEOUT_S, mode=0o600):
+        with held(path.with_suffix(".lock"), _LOCK_TIMEOUT_S):
             yield
-    except Timeout as error:
+    except LockBusyError as error:
         raise LongsearchError("another longsearch is writing this index", "try again in a minute") from error
 
 

@@ -3,18 +3,16 @@
 import logging
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
 from longsearch.app.folders import relocating
+from longsearch.app.locks import LockBusyError, held
 from longsearch.app.paths import base_index_path, index_paths, url_of
 from longsearch.app.settings.reading import current
 from longsearch.engine.errors import LongsearchError, NoIndexError, StoreError
 from longsearch.engine.index.opening import open_index
 from longsearch.engine.store.connection import CorruptIndexError
-from longsearch.engine.store.store import Store
 
 log = logging.getLogger("longsearch.library")
 
@@ -57,6 +55,8 @@ def root_of(path: Path) -> Path:
     except (NoIndexError, CorruptIndexError):
         raise
     except StoreError:  # made by an older longsearch: opening it for writing migrates it
+        from longsearch.engine.store.store import Store
+
         with Store.open(path) as store:
             return store.root
 
@@ -64,30 +64,30 @@ def root_of(path: Path) -> Path:
 @contextmanager
 def locked(root: Path) -> Iterator[None]:
     """Hold the lock of the index of a folder. Raises IndexLockedError if another process has it."""
-    path = base_index_path(root)
-    try:
-        held = _lock(root).acquire(timeout=_LOOK_S)
-    except Timeout as error:
-        raise IndexLockedError(f"another longsearch is indexing {root}") from error
-    except OSError as error:
-        raise StoreError(f"the index cannot be written: {error.strerror}", f"check {path.parent}") from error
-    with held:
+    path = _lock_path(root)
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(held(path, _LOOK_S))
+        except LockBusyError as error:
+            raise IndexLockedError(f"another longsearch is indexing {root}") from error
+        except OSError as error:
+            raise StoreError(f"the index cannot be written: {error.strerror}", f"check {path.parent}") from error
         yield
 
 
 def is_being_indexed(root: Path) -> bool:
     """Whether a process has the index of a folder open for writing."""
-    lock = _lock(root)
-    if not Path(lock.lock_file).exists():
+    path = _lock_path(root)
+    if not path.exists():
         return False
     try:
-        with lock.acquire(timeout=0):
+        with held(path, 0):
             return False
-    except Timeout:
+    except LockBusyError:
         return True
     except OSError:  # nobody can write here
         return False
 
 
-def _lock(root: Path) -> FileLock:
-    return FileLock(base_index_path(root).with_suffix(".lock"), mode=0o600)
+def _lock_path(root: Path) -> Path:
+    return base_index_path(root).with_suffix(".lock")

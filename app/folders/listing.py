@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
 from longsearch.app.folders import relocating
 from longsearch.app.folders.indexes import root_of
 from longsearch.app.folders.names import descriptions, named_roots, names_of
 from longsearch.app.folders.presence import reasons_away
+from longsearch.app.locks import LockBusyError, held
 from longsearch.app.paths import expanded, index_path, index_paths
 from longsearch.app.settings.reading import current
 from longsearch.engine.errors import LongsearchError, NoIndexError, StoreError, in_words
@@ -19,7 +18,6 @@ from longsearch.engine.index.opening import open_index
 from longsearch.engine.query_language.file_filter import folded
 from longsearch.engine.store import files, reports
 from longsearch.engine.store.connection import CorruptIndexError
-from longsearch.engine.store.session import Session
 from longsearch.engine.types.results import Folder
 
 
@@ -83,8 +81,10 @@ def find_folder(text: str, folders: Sequence[Folder]) -> Folder:
 
 def register(root: Path) -> None:
     """Make an empty index for a folder that has none, so that it is listed before anything is read."""
+    from longsearch.engine.store.session import Session
+
     path = index_path(root)
-    with contextlib.suppress(Timeout), FileLock(path.with_suffix(".lock"), timeout=0, mode=0o600):
+    with contextlib.suppress(LockBusyError), held(path.with_suffix(".lock"), 0):
         if not path.exists():  # if another process holds the lock, it is making the index
             Session.open(path, root=root).close()
 

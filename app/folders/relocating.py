@@ -10,14 +10,12 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
-
 from longsearch.app.folders import names
+from longsearch.app.locks import LockBusyError, held
 from longsearch.app.paths import base_index_path, choice_path, working_path
 from longsearch.app.user_data import user_file
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.json_files import load_object, replace_object
-from longsearch.engine.store.session import Session
 
 _LOCK_TIMEOUT_S = 15.0  # the daemon ends its current step first
 
@@ -29,6 +27,8 @@ def in_progress_path() -> Path:
 
 def relocate(old: Path, new: Path) -> None:
     """Move the index of a folder. Raises LongsearchError if a process writes it; then it stays where it was."""
+    from longsearch.engine.store.session import Session
+
     with locked(old, new):
         Session.open(working_path(old)).close()  # its log is written into the index, so that no reader misses it
         replace_object(in_progress_path(), {"old": os.fspath(old), "new": os.fspath(new)})
@@ -50,14 +50,16 @@ def locked(*roots: Path) -> Iterator[None]:
     try:
         with ExitStack() as stack:
             for lock in sorted(base_index_path(root).with_suffix(".lock") for root in roots):
-                stack.enter_context(FileLock(lock, timeout=_LOCK_TIMEOUT_S, mode=0o600))
+                stack.enter_context(held(lock, _LOCK_TIMEOUT_S))
             yield
-    except Timeout as error:
+    except LockBusyError as error:
         raise LongsearchError("another longsearch is writing this index", "try again in a minute") from error
 
 
 def _carry_out(old: Path, new: Path) -> None:
     """Do all steps of a move. Each may be done already."""
+    from longsearch.engine.store.session import Session
+
     before, after = base_index_path(old), base_index_path(new)
     if choice := load_object(choice_path(old)):
         known: dict[str, Any] = {

@@ -14,8 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from filelock import FileLock
-
+from longsearch.app.locks import held
 from longsearch.app.models.encoders import chosen_model, resolved
 from longsearch.app.paths import POINTER, base_index_path, choice_path, in_shell, index_path, remove_index
 from longsearch.engine.errors import LongsearchError, ModelError, StoreError
@@ -178,5 +177,5 @@ def describe_change(root: Path) -> str:
     return f"reading again with the model {folder.next_model}: {share:.0%}"
 
 
-def _lock(root: Path) -> FileLock:
-    return FileLock(choice_path(root).with_suffix(".model-lock"), timeout=10, mode=0o600)
+def _lock(root: Path) -> contextlib.AbstractContextManager[None]:
+    return held(choice_path(root).with_suffix(".model-lock"), 10)

@@ -1,6 +1,5 @@
 """Answers and completes a query, in one folder or in several, and offers headings to ask for."""
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -14,6 +13,7 @@ from longsearch.app.search.scope import Scope, opened
 from longsearch.engine.completions import Completion
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.index.index import Index
+from longsearch.engine.late_patterns import late_pattern
 from longsearch.engine.query_language.items import unfinished
 from longsearch.engine.query_language.query import Given, folders_named, parse
 from longsearch.engine.search import searcher, spelling
@@ -104,7 +104,7 @@ def complete_query(scope: Scope, typed: str) -> Completion:
 
 _SOME, _LOOKED_THROUGH = 3, 30
 """Headings to ask for, and the documents of a folder that are looked through for them."""
-_NUMBER = re.compile(r"^(?:[\dIVXLC]+[.)]\s*)*[\d.]*\s*")
+_NUMBER = late_pattern(r"^(?:[\dIVXLC]+[.)]\s*)*[\d.]*\s*")
 
 
 def headings_to_ask(indexes: Iterable[Index]) -> list[str]:

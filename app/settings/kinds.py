@@ -1,7 +1,6 @@
 """What a setting may hold, in the config file and in an environment variable. Pure: a value in, a checked value out."""
 
 import os
-import re
 import shlex
 from argparse import ArgumentTypeError
 from collections.abc import Callable
@@ -9,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from longsearch.engine.late_patterns import late_pattern
 from longsearch.engine.widths import parse_wish
 
-_SUFFIX = re.compile(r"\.[^./\s]{1,20}")
+_SUFFIX = late_pattern(r"\.[^./\s]{1,20}")
 _ON = frozenset({"1", "yes", "on", "true"})
 _OFF = frozenset({"0", "no", "off", "false"})
 

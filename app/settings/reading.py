@@ -6,7 +6,6 @@ index calls `require_sound` first: with a misspelt `model` it would read every d
 """
 
 import os
-import re
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,8 +17,9 @@ from typing import Any
 from longsearch.app.paths import config_path
 from longsearch.app.settings.schema import SETTINGS, Setting, Settings
 from longsearch.engine.errors import LongsearchError
+from longsearch.engine.late_patterns import late_pattern
 
-_PLACE = re.compile(r" \(at (line \d+), column \d+\)| \(at end of document\)")
+_PLACE = late_pattern(r" \(at (line \d+), column \d+\)| \(at end of document\)")
 _MAX_BYTES = 1_000_000
 _NOT_USED = "nothing of the file is used until this is mended"
 

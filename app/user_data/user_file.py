@@ -15,6 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from longsearch.app.locks import LockBusyError, held
 from longsearch.app.paths import data_folder
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.json_files import CHECKSUM, checked, checksum_of, replace_bytes, replace_object
@@ -134,15 +135,10 @@ class UserFile:
     @contextmanager
     def _locked(self) -> Iterator[None]:
         """Hold the lock of the file. Raises LongsearchError for what goes wrong meanwhile."""
-        from filelock import (  # takes longer than the rest, and the app only reads before its first frame
-            FileLock,
-            Timeout,
-        )
-
         try:
-            with FileLock(self.path.with_suffix(".lock"), timeout=LOCK_TIMEOUT_S, mode=0o600):
+            with held(self.path.with_suffix(".lock"), LOCK_TIMEOUT_S):
                 yield
-        except Timeout as error:
+        except LockBusyError as error:
             raise LongsearchError(f"{self.path} is in use", "another longsearch writes it; try again") from error
         except OSError as error:
             raise _unwritten(self.path, error) from error

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longsearch.engine.arrays import Vectors
+from longsearch.engine.late_patterns import late_pattern
 from longsearch.engine.sentences import PAGE_BREAK, ROW, Span, cut_sentences
 from longsearch.engine.types.results import FURNITURE_COSTS
 
@@ -21,10 +22,10 @@ SECOND_COSTS = 0.04
 """What a second sentence has to bring: the answer often stands in the one after that which repeats the question. Of 300
 questions over encyclopaedia articles and 300 over other sets the reader's excerpt holds the answer for .793 and .587
 alone (175 and 169 characters), .830 and .607 at .05 (200 and 186), .840 and .613 at .04 (208 and 192)."""
-_WORD = re.compile(r"\w+")
-_PAGE_NUMBER = re.compile(r"\s*(?:page|seite|p\.)?\s*[\divxlc]{1,6}(?:\s*(?:/|of|von|de)\s*\d+)?\s*$", re.IGNORECASE)
-_LEADS_ON = re.compile(r"[:：?？؟]\s*$")
-_ENDED = re.compile(r"[.!?…。！？؟।॥።][\"'”’»)\]」』）]*\s*$")
+_WORD = late_pattern(r"\w+")
+_PAGE_NUMBER = late_pattern(r"\s*(?:page|seite|p\.)?\s*[\divxlc]{1,6}(?:\s*(?:/|of|von|de)\s*\d+)?\s*$", re.IGNORECASE)
+_LEADS_ON = late_pattern(r"[:：?？؟]\s*$")
+_ENDED = late_pattern(r"[.!?…。！？؟।॥።][\"'”’»)\]」』）]*\s*$")
 _HEADING_WORDS = 12
 
 

@@ -1,6 +1,5 @@
 """The token vectors of a model without its layers, for late interaction. Loads no torch."""
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Self
@@ -11,12 +10,13 @@ from numpy.typing import NDArray
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.inference.query_encoder import can_encode
 from longsearch.engine.inference.tokens import TextTokenizer
+from longsearch.engine.late_patterns import late_pattern
 from longsearch.engine.models.config import read_config
 from longsearch.engine.models.hub import locate
 from longsearch.engine.models.without_torch.query_weights import QueryWeights, open_query_weights
 
 _MOST_IDS = 100_000  # of the words that are kept: with their texts some 10 MB
-_CONTROL = re.compile(r"[\x0b\x0c\x1c-\x1f\x85]")  # white space for Python, nothing for BERT's tokenizer
+_CONTROL = late_pattern(r"[\x0b\x0c\x1c-\x1f\x85]")  # white space for Python, nothing for BERT's tokenizer
 
 
 class TokenTable:
@@ -64,7 +64,8 @@ class TokenTable:
 
     def rows(self, ids: NDArray[np.int64]) -> Vectors:
         """Return the vectors (n, dim) of the tokens `ids` (n,)."""
-        new = np.unique(ids[~self._is_made[ids]])
+        # without return_index it imports numpy.ma: 20 ms of the first search of a process
+        new, _ = np.unique(ids[~self._is_made[ids]], return_index=True)
         if len(new):
             rows = self._weights.rows(new)[0] @ self._weights.projection.T
             self._rows[new] = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)

@@ -8,7 +8,6 @@ neighbouring characters, each a word of its own; in a phrase they must follow ea
 is asked as if there were no languages.
 """
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, product
@@ -20,6 +19,7 @@ from longsearch.engine.languages.signs import MAY_BE_SIGN, with_signs
 from longsearch.engine.languages.signs import as_typed as signs_as_typed
 from longsearch.engine.languages.spelling import other_spelling, respelt
 from longsearch.engine.languages.written_forms import Written
+from longsearch.engine.late_patterns import late_pattern
 from longsearch.engine.quantities import POINT, amounts
 from longsearch.engine.query_language.items import is_searchable
 from longsearch.engine.query_language.operators import Either, Near
@@ -29,14 +29,14 @@ from longsearch.engine.types.results import Term
 
 _MAX_FORMS = 16
 """Snowball's 33 stemmers make 3 forms of "information" and 9 of "universities"."""
-FORM = re.compile(r'"(?:[^"]|"")*"\*?')
+FORM = late_pattern(r'"(?:[^"]|"")*"\*?')
 """One form in an expression: a word or phrase in quotation marks, which ends with a star if it is a beginning."""
 forms_of: Callable[[str], list[str]] = FORM.findall
 """The forms in an expression, each an expression of its own: a passage may match any of them."""
-_DIGIT = re.compile(r"\d")
-_WORD = re.compile(r"\S+")
-_MAY_BE_FILE = re.compile(r"\w[._/]\w")
-_RUN_AT_END = re.compile(rf"([{UNSPACED}]+)\W*$")
+_DIGIT = late_pattern(r"\d")
+_WORD = late_pattern(r"\S+")
+_MAY_BE_FILE = late_pattern(r"\w[._/]\w")
+_RUN_AT_END = late_pattern(rf"([{UNSPACED}]+)\W*$")
 
 
 @dataclass(frozen=True, slots=True)

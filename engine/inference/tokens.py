@@ -5,9 +5,9 @@ before a single space between a visible ASCII character and an ASCII letter.
 """
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from tokenizers import Tokenizer
 from tokenizers.pre_tokenizers import BertPreTokenizer, Metaspace
 
 from longsearch.engine.errors import ModelError
+from longsearch.engine.late_patterns import late_pattern
 from longsearch.engine.models.hub import WORLD_VOCABULARY, tokenizer_file
 
 AnyTokenizer = Any
@@ -24,11 +25,11 @@ AnyTokenizer = Any
 PIECE_CHARACTERS = 50_000  # 3 to 5 MB/s per thread; ten times as long is slower, because it takes too much memory
 _SEARCH_CHARACTERS = 20_000
 _RUN_TOKENS = 3
-_SAFE_CUT = re.compile(r"(?<=[!-~]) (?=[A-Za-z])")
+_SAFE_CUT = late_pattern(r"(?<=[!-~]) (?=[A-Za-z])")
 _ZERO_WIDTH = (*range(0x200B, 0x2010), 0xFEFF)
 _IS_WHITE_SPACE = np.zeros(0x10000, np.bool_)  # by code; the last one stands for all higher ones
 _IS_WHITE_SPACE[[*(code for code in range(0x3001) if chr(code).isspace()), *_ZERO_WIDTH]] = True
-_ANY_SPACE = re.compile(r"(?<=\S)\s")
+_ANY_SPACE = late_pattern(r"(?<=\S)\s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +59,14 @@ class TextTokenizer:
 
     @classmethod
     def load(cls, folder: Path) -> "TextTokenizer":
-        """Read tokenizer.json, RWKV's vocabulary, or any other format that transformers reads. Raises ModelError."""
-        try:
-            tokenizer = _read(folder)
-        except Exception as error:  # the library raises bare Exception
-            hint = "a model is a folder with tokenizer.json, or RWKV's vocabulary, beside its config.json"
-            raise ModelError(f"cannot read the tokenizer in {folder}: {error}", hint) from error
-        # from a folder without a tokenizer, transformers makes an empty tokenizer
-        if not tokenizer.encode("a word", add_special_tokens=False).ids:
-            raise ModelError(f"there is no tokenizer in {folder}", "copy its tokenizer.json beside its config.json")
-        return cls(tokenizer, _eos_id(folder, tokenizer))
+        """Read tokenizer.json, RWKV's vocabulary, or any other format that transformers reads. Raises ModelError.
+
+        While the file is the same, a process reads it once: the vector of a query, the table of token vectors and the
+        reader want the same tokenizer, and reading it takes a tenth of a search in a new process.
+        """
+        path = tokenizer_file(folder)
+        stat = path.stat() if path else None
+        return _load(folder, (stat.st_mtime_ns, stat.st_size) if stat else None)
 
     @property
     def vocabulary_size(self) -> int:
@@ -154,6 +153,19 @@ def pieces(text: str, size: int = PIECE_CHARACTERS, window: int = _SEARCH_CHARAC
     if start < len(text):
         spans.append((start, len(text)))
     return spans
+
+
+@lru_cache(maxsize=4)
+def _load(folder: Path, _stamp: tuple[int, int] | None) -> TextTokenizer:
+    try:
+        tokenizer = _read(folder)
+    except Exception as error:  # the library raises bare Exception
+        hint = "a model is a folder with tokenizer.json, or RWKV's vocabulary, beside its config.json"
+        raise ModelError(f"cannot read the tokenizer in {folder}: {error}", hint) from error
+    # from a folder without a tokenizer, transformers makes an empty tokenizer
+    if not tokenizer.encode("a word", add_special_tokens=False).ids:
+        raise ModelError(f"there is no tokenizer in {folder}", "copy its tokenizer.json beside its config.json")
+    return TextTokenizer(tokenizer, _eos_id(folder, tokenizer))
 
 
 def _read(folder: Path) -> AnyTokenizer:

@@ -7,7 +7,6 @@ pairs are among the text's pairs (Nie, Gao, Zhang and Zhou, "On the Use of Words
 Retrieval", 2000).
 """
 
-import re
 import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
@@ -25,24 +24,25 @@ from longsearch.engine.languages.scripts import (
 )
 from longsearch.engine.languages.signs import MAY_BE_SIGN, SIGN_WORDS, with_signs
 from longsearch.engine.languages.stemming import NOT_LATIN, PLAIN, stem
+from longsearch.engine.late_patterns import late_pattern
 
 MADE = "\ue000"
 """Ends every word that this module makes: a private-use character, which FTS5 takes for a letter and no ending has."""
 _NAME = "\ue002"
 """Begins the word that stands for a whole name."""
 _NAME_LENGTH = 60  # letters: of longer names the beginnings and the lengths are compared
-_IN_NAME = re.compile(f"[^\\W_]|[{SIGN_WORDS}]")
+_IN_NAME = late_pattern(f"[^\\W_]|[{SIGN_WORDS}]")
 _MARKS_MOVED = 0xF0000
 """Vowel signs are moved to this private plane, because FTS5's tokenizer would end a word at them."""
 
 # й, ў, ї, ѓ and ќ are letters of their own: with й gone, the Russian stemmer would not know книгой
-_DIACRITIC = re.compile(f"([иу]\u0306|і\u0308|[гк]\u0301)|[{DIACRITICS}\u200c\u200d]")
+_DIACRITIC = late_pattern(f"([иу]\u0306|і\u0308|[гк]\u0301)|[{DIACRITICS}\u200c\u200d]")
 _NEVER_DECOMPOSED = str.maketrans(
     {"ß": "ss", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "ħ": "h", "ı": "i", "æ": "ae", "œ": "oe"}
 )
-_SIGN = re.compile(f"[{SIGNS}]")
-_SPACE_IN_RUN = re.compile(SPACE_IN_RUN)
-LETTER_WITH_SIGNS = re.compile(f"[^{SIGNS}][{SIGNS}]*|[{SIGNS}]+")
+_SIGN = late_pattern(f"[{SIGNS}]")
+_SPACE_IN_RUN = late_pattern(SPACE_IN_RUN)
+LETTER_WITH_SIGNS = late_pattern(f"[^{SIGNS}][{SIGNS}]*|[{SIGNS}]+")
 
 
 def whole_name(name: str) -> str:

@@ -10,22 +10,23 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from longsearch.engine.languages.written_forms import BORDER, LONGEST, Written, is_mixed, written
+from longsearch.engine.late_patterns import late_pattern
 from longsearch.engine.quantities import GAP, TIMES, TIMES_WORDS, parts, readings
 
-_PLAIN_WORD = re.compile(r"(?<!\S)[^\W_]{1,12}(?!\S)")
-_SIGNED_WORD = re.compile(r"(?<!\S)[^\W_]+(?:[-\u2010-\u2015./_][^\W_]+)+(?!\S)")
-_NUMBER = re.compile(
+_PLAIN_WORD = late_pattern(r"(?<!\S)[^\W_]{1,12}(?!\S)")
+_SIGNED_WORD = late_pattern(r"(?<!\S)[^\W_]+(?:[-\u2010-\u2015./_][^\W_]+)+(?!\S)")
+_NUMBER = late_pattern(
     rf"(?P<number>(?<![\w.,'’])\d+(?:[.,'’٫٬]\d+|{GAP}\d{{3}}(?!\d))*(?!\w)|(?<![\w.,])[.,]\d+(?![\w.,]))"
     rf"(?:\s(?P<times>(?i:{TIMES_WORDS}))(?!\w))?"
 )
-_YEAR = re.compile(r"(?:19|20)\d\d")
-_ADDRESS = re.compile(r"(?<!\S)(?:https?://|mailto:|www\.)[^\s\"<>]*[^\W_]", re.I)
-_BEFORE_ADDRESS = re.compile(r"(?:https?://|mailto:)?(?:www\.)?", re.I)
-_TIME = re.compile(
+_YEAR = late_pattern(r"(?:19|20)\d\d")
+_ADDRESS = late_pattern(r"(?<!\S)(?:https?://|mailto:|www\.)[^\s\"<>]*[^\W_]", re.I)
+_BEFORE_ADDRESS = late_pattern(r"(?:https?://|mailto:)?(?:www\.)?", re.I)
+_TIME = late_pattern(
     r"(?<![\w:.,])(?P<hour>[01]?\d|2[0-4])(?:[:h](?P<minute>[0-5]\d))?(?:\s?(?P<half>[ap])\.?m(?!\w)|(?![\w:.,]\d))",
     re.I,
 )
-MAY_BE_SPELT = re.compile(rf"\d|{_ADDRESS.pattern}", re.I)
+MAY_BE_SPELT = late_pattern(rf"\d|{_ADDRESS.pattern}", re.I)
 """What a text must have for `asked` to find anything."""
 
 

@@ -1,6 +1,6 @@
 """Normalises the language that a document declares: "en-US", "eng", "Deutsch" and "de_DE.UTF-8" become ISO codes."""
 
-import re
+from longsearch.engine.late_patterns import late_pattern
 
 _NAMES = """
 ar:ara,arabic,العربية bg:bul,bulgarian cs:ces,cze,czech,čeština da:dan,danish,dansk de:deu,ger,german,deutsch
@@ -16,7 +16,7 @@ _CODE_OF = {
     name: code for entry in _NAMES.split() for code, _, names in (entry.partition(":"),) for name in names.split(",")
 }
 _NONE = frozenset({"und", "zxx", "mul", "mis", "xx", "c", "posix"})
-_TAG = re.compile(r"([A-Za-z]{2,3})(?:[-_.@].{0,30})?")
+_TAG = late_pattern(r"([A-Za-z]{2,3})(?:[-_.@].{0,30})?")
 
 
 def language_code(text: str) -> str:

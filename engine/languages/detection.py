@@ -6,18 +6,19 @@ package brings a downloader. Lingua weighs 96 MB, pycld2 has no wheels of late P
 2021. Knows no index.
 """
 
-import re
 from collections import Counter
 from functools import cache
 from typing import TYPE_CHECKING
+
+from longsearch.engine.late_patterns import late_pattern
 
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
 
 _N_SAMPLES, _SAMPLE_CHARS = 10, 300
-_LETTERS = re.compile(r"[^\W\d_]")
+_LETTERS = late_pattern(r"[^\W\d_]")
 _LEAST_LETTERS = 8  # a Chinese line
-_WORD = re.compile(r"[^\W\d_]+")
+_WORD = late_pattern(r"[^\W\d_]+")
 _LEAST_WORDS = 20
 _ENGLISH = frozenset(("the", "and", "of", "to", "that", "with", "this", "from", "which", "are"))
 # on 6,500 English and other paragraphs three are given a wrong language at .6, and one in fifty none

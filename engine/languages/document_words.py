@@ -5,13 +5,14 @@ from collections.abc import Sequence
 
 from longsearch.engine.languages.analysis import analysed, whole_name
 from longsearch.engine.languages.written_forms import written
+from longsearch.engine.late_patterns import late_pattern
 from longsearch.engine.quantities import POINT
 
-_END_OF_NAME = re.compile("[A-Z](?:(?<=[a-z0-9].)|(?<=[A-Z].)(?=[a-z]{2}))[A-Za-z0-9]*")
+_END_OF_NAME = late_pattern("[A-Z](?:(?<=[a-z0-9].)|(?<=[A-Z].)(?=[a-z]{2}))[A-Za-z0-9]*")
 """A name from its second word on: User in `getUser`, Parser in `HTMLParser`. `PDFs` is one word."""
 _LONGEST_NAME = 64  # characters: a longer run of letters and digits is encoded data
-_PART_OF_NAME = re.compile("[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
-_LETTERS_OR_DIGITS = re.compile(r"[^\W\d_]+|\d+")
+_PART_OF_NAME = late_pattern("[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_LETTERS_OR_DIGITS = late_pattern(r"[^\W\d_]+|\d+")
 
 
 def indexed(text: str, language: str) -> str:

@@ -4,8 +4,9 @@ Python's `\\w` leaves out the vowel signs of Indic scripts and FTS5's tokenizer 
 their words.
 """
 
-import re
 import unicodedata
+
+from longsearch.engine.late_patterns import late_pattern
 
 _HAN_KANA = (
     "\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3041-\u3096\u3099\u309a\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff"
@@ -34,7 +35,7 @@ _LETTER = rf"(?:[^\W_]|[{DIACRITICS}{_INDIC}])"
 WORD = rf"{_LETTER}+"
 """A word of a script with spaces, with its digits. Test for `UNSPACED` first: these characters are letters too."""
 
-MARKED = re.compile(rf"[{_HEBREW_MARKS}{_ARABIC_MARKS}{_INDIC}]")
+MARKED = late_pattern(rf"[{_HEBREW_MARKS}{_ARABIC_MARKS}{_INDIC}]")
 """Signs and scripts that FTS5's tokenizer tears words apart at."""
 SIGNS = "".join(
     chr(code)
@@ -43,14 +44,14 @@ SIGNS = "".join(
     if unicodedata.category(chr(code))[0] == "M"
 )
 """Vowel signs, tones and points of all scripts but Latin, Greek and Cyrillic."""
-UNSPACED_RUN = re.compile(f"[{UNSPACED}]+")
-UNSPACED_OR_MARKED = re.compile(f"[{UNSPACED}{MARKED.pattern[1:-1]}]")
+UNSPACED_RUN = late_pattern(f"[{UNSPACED}]+")
+UNSPACED_OR_MARKED = late_pattern(f"[{UNSPACED}{MARKED.pattern[1:-1]}]")
 SPACE_IN_RUN = rf"\s(?<=[{_HAN_KANA}]\s)\s*(?=[{_HAN_KANA}])"
 """White space in Chinese or Japanese, such as a line's end: it parts no words."""
-SPACED_WORD = re.compile(WORD)
+SPACED_WORD = late_pattern(WORD)
 """In a text without unspaced runs."""
-SPACED_OR_RUN = re.compile(rf"[{UNSPACED}]+|(?:(?![{UNSPACED}]){_LETTER})+")
+SPACED_OR_RUN = late_pattern(rf"[{UNSPACED}]+|(?:(?![{UNSPACED}]){_LETTER})+")
 """In any text: a word of a script with spaces, or a run of one without."""
 
-LATIN = re.compile("[a-z\u00aa\u00ba\u00df-\u00f6\u00f8-\u02af\u1d00-\u1dbf\u1e00-\u1eff\u0300-\u036f]+")
+LATIN = late_pattern("[a-z\u00aa\u00ba\u00df-\u00f6\u00f8-\u02af\u1d00-\u1dbf\u1e00-\u1eff\u0300-\u036f]+")
 """Small letters."""

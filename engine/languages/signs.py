@@ -8,12 +8,14 @@ of its own, so *Notepad* finds Notepad++ too.
 import re
 import unicodedata
 
+from longsearch.engine.late_patterns import late_pattern
+
 _PLUS, _SHARP, _MINUS, _DOT, _SECTION = "\ue003", "\ue004", "\ue005", "\ue006", "\ue007"
 _BORDER = "\u2060"
 """The invisible word joiner, at which FTS5 ends a word."""
 SIGN_WORDS = f"{_PLUS}-{_SECTION}"
 """The private-use characters of signs, for a character class."""
-_SIGN = re.compile(  # begins with a character of a class: so most of a text is passed over quickly
+_SIGN = late_pattern(  # begins with a character of a class: so most of a text is passed over quickly
     r"""[.+#♯§−-]
     (?:(?<=[^\W\d_]\+)(?:\+{1,2}(?!\+)|(?![\w+]))
     |(?<=[^\W\d_][#♯])(?<![^\W_]{2}[#♯])(?![^\W\d_#])
@@ -22,12 +24,12 @@ _SIGN = re.compile(  # begins with a character of a class: so most of a text is 
     |(?<=§)§*)""",
     re.VERBOSE,
 )
-_SMALL_OR_OLD = re.compile("[²³¹µ₀-₉\u2103\u2109\u2116\u2126\u212a\u212b]+")
+_SMALL_OR_OLD = late_pattern("[²³¹µ₀-₉\u2103\u2109\u2116\u2126\u212a\u212b]+")
 """Digits above and below the line, and characters that Unicode has twice: m² and m2, µm and μm."""
 _TYPED = str.maketrans({_PLUS: "+", _SHARP: "#", _MINUS: "-", _DOT: ".", _SECTION: "§", _BORDER: None, "\ue000": None})
 
 
-MAY_BE_SIGN = re.compile(f"[.+#♯§−-]|{_SMALL_OR_OLD.pattern}")
+MAY_BE_SIGN = late_pattern(f"[.+#♯§−-]|{_SMALL_OR_OLD.pattern}")
 """What a text must have for `with_signs` to change it."""
 
 

@@ -4,9 +4,10 @@ Rules give them, not a dictionary: "metric" has none, "letter" gets "lettre", wh
 would mix two words, such as "for" and "four", has too few letters for its rule.
 """
 
-import re
 import unicodedata
 from functools import lru_cache
+
+from longsearch.engine.late_patterns import late_pattern
 
 _ENDINGS = (
     # (letters before, British, American, what may follow)
@@ -27,15 +28,15 @@ _BEGINNINGS = (
     ("sulph", "sulf"), ("tyre", "tire"),
 )  # fmt: skip
 _ENDING_RULES = [
-    (re.compile(rf"({before}){one}({after})"), rf"\g<1>{other}\g<2>")
+    (late_pattern(rf"({before}){one}({after})"), rf"\g<1>{other}\g<2>")
     for before, british, american, after in _ENDINGS
     for one, other in ((british, american), (american, british))
 ]
 # an apostrophe at the end is a genitive's
-_SIGN = re.compile(r"(?<=[^\W\d_])(?:['’](?=[^\W\d_]{2})|[-\u2010\u2011](?=[^\W\d_]))")
-_WITHOUT_APOSTROPHE = re.compile("^([A-Zdl])([A-Z][a-z]{2,})$")
+_SIGN = late_pattern(r"(?<=[^\W\d_])(?:['’](?=[^\W\d_]{2})|[-\u2010\u2011](?=[^\W\d_]))")
+_WITHOUT_APOSTROPHE = late_pattern("^([A-Zdl])([A-Z][a-z]{2,})$")
 _IN_TWO_LETTERS = {"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe"}
-_TWO_LETTERS = re.compile("aa|ae|oe|(?<![aeq])ue")
+_TWO_LETTERS = late_pattern("aa|ae|oe|(?<![aeq])ue")
 _WITH_UMLAUTS = frozenset(("da", "de", "et", "fi", "hu", "is", "lb", "nb", "nn", "no", "sv", "tr"))
 
 

@@ -8,6 +8,8 @@ such words to others. A word that is also a noun (été, stato, نام) is left 
 import re
 from collections.abc import Collection, Sequence
 
+from longsearch.engine.late_patterns import late_pattern
+
 _LISTS = {
     "ar": """
     في من على إلى عن مع بين حتى منذ خلال بعد قبل عند لدى و أو ثم أن إن لأن كي لكي ما ماذا هو هي هم هن متى أين كيف كم
@@ -134,8 +136,8 @@ _LISTS = {
 STOP_WORDS = {code: frozenset(words.casefold().split()) for code, words in _LISTS.items()}
 """For each ISO 639-1 code the words, as `str.casefold` makes them."""
 _ELIDED = {
-    "fr": re.compile(r"(?:[cdjlmnst]|qu|jusqu|lorsqu|puisqu|quoiqu)['’](?=\w)", re.IGNORECASE),
-    "it": re.compile(r"(?:[cdlmnstv]|un|(?:a|da|de|ne|su)ll|quest|quell|dov|com)['’](?=\w)", re.IGNORECASE),
+    "fr": late_pattern(r"(?:[cdjlmnst]|qu|jusqu|lorsqu|puisqu|quoiqu)['’](?=\w)", re.IGNORECASE),
+    "it": late_pattern(r"(?:[cdlmnstv]|un|(?:a|da|de|ne|su)ll|quest|quell|dov|com)['’](?=\w)", re.IGNORECASE),
 }
 
 

@@ -15,13 +15,14 @@ from datetime import date
 from typing import NamedTuple
 
 from longsearch.engine.languages.analysis import folded
+from longsearch.engine.late_patterns import late_pattern
 from longsearch.engine.quantities import GAP, NEEDS, POINT, QUANTITY, words
 
 _REACH = 40  # characters beside a digit, in which the name of its month or the letters of its identifier stand
 LONGEST = 34
 """Characters of a form: those of an IBAN."""
 _DASH = "[-\u2010-\u2015\u2212]"
-DASH = re.compile(_DASH)
+DASH = late_pattern(_DASH)
 _OF = r"(?:(?:de|del|of|d|di|do|ta|den|gada|m)[.'’]?\s*)?"
 _NAME = r"(?P<name>[^\W\d_][^\s\d,/()]{1,15}?)"
 _ORDINAL = r"(?:st|nd|rd|th|er|[ºª.])?"
@@ -200,11 +201,11 @@ _CODES = frozenset(
     """.split()  # noqa: SIM905 (forty lines as a list)
 )
 """The codes of countries that have two digits. Those that begin with 1 or 7 have one, all others three."""
-_NEAR_DIGITS = re.compile(rf"\d(?:\D{{0,{2 * _REACH}}}+\d)*+")
-_YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
-BORDER = re.compile(r"(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
+_NEAR_DIGITS = late_pattern(rf"\d(?:\D{{0,{2 * _REACH}}}+\d)*+")
+_YEAR = late_pattern(r"(?:1[5-9]|20)\d\d")
+BORDER = late_pattern(r"(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
 """Where a letter stands beside a digit."""
-_NOT_ASCII = re.compile(r"[^\D0-9]+")
+_NOT_ASCII = late_pattern(r"[^\D0-9]+")
 _SHAPE = str.maketrans(
     dict.fromkeys("0123456789", "0")
     | dict.fromkeys("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "A")
@@ -231,117 +232,117 @@ class _Kind(NamedTuple):
 
 _KINDS = (
     _Kind(
-        re.compile(
+        late_pattern(
             r"(?:(?:https?://)?(?:dx\.)?doi\.org/|\bdoi:?\s?)?(?<![\w.])"
             r"(?P<doi>10\.\d{4,9}/[^\s\"<>]*[^\s\"<>.,;:)\]}'’”])",
             re.I,
         ),
         lambda found: iter((found["doi"],)),
-        re.compile(r"00\.0{4}"),
+        late_pattern(r"00\.0{4}"),
         6,
     ),
     _Kind(
-        re.compile(
+        late_pattern(
             r"(?:https?://arxiv\.org/(?:abs|pdf)/|\barxiv:?\s?)?(?<![\w.,])(?P<arxiv>\d{4}\.\d{4,5})(?:v\d{1,2})?"
             r"(?:\.pdf)?(?![.,]?\d|\w)",
             re.I,
         ),
         _of_arxiv,
-        re.compile(r"0{4}\.0{4}"),
+        late_pattern(r"0{4}\.0{4}"),
         8,
     ),
     _Kind(
-        re.compile(
+        late_pattern(
             rf"(?P<said>\bisbn\S{{0,4}}\s?)?(?<![\w-])"
             rf"(?P<isbn>(?:97[89](?:{_DASH}|{GAP})?)?(?:\d(?:{_DASH}|{GAP})?){{9}}[\dXx])(?![\w-])",
             re.I,
         ),
         _of_isbn,
-        re.compile("0(?:[- ]?0){8}"),
+        late_pattern("0(?:[- ]?0){8}"),
         9,
     ),
     _Kind(
-        re.compile(
+        late_pattern(
             rf"(?<!\w)[A-Z]{{2}}\d\d(?:{GAP}|-)?[A-Z0-9]{{4}}(?:(?:{GAP}|-)?(?=[A-Z]{{0,3}}\d)[A-Z0-9]{{4}}){{1,7}}"
             rf"(?:(?:{GAP}|-)?(?=[A-Z]{{0,2}}\d)[A-Z0-9]{{1,3}})?(?!\w)"
         ),
         _of_iban,
-        re.compile("AA00"),
+        late_pattern("AA00"),
         2,
     ),
     _Kind(
-        re.compile(
+        late_pattern(
             r"(?<![\d.,/-])(?P<year>\d{4})(?P<sign>[-/._])(?P<month>\d{1,2})(?:(?P=sign)(?P<day>\d{1,2}))?(?![\d/-]|[.,]\d)"
         ),
         _of_year_first,
-        re.compile("0{4}[-.]0"),
+        late_pattern("0{4}[-.]0"),
         5,
     ),
     _Kind(
-        re.compile(
+        late_pattern(
             r"(?<![\d.,/-])(?P<one>\d{1,2})(?P<sign>[./-])\s?(?P<two>\d{1,2})(?P=sign)\s?(?P<year>\d{4}|\d\d)"
             r"(?![\d/-]|[.,]\d)"
         ),
         _of_year_last,
-        re.compile(r"0[-.]\s?00?[-.]\s?00"),
+        late_pattern(r"0[-.]\s?00?[-.]\s?00"),
         4,
     ),
     _Kind(
-        re.compile(r"(?<![\d.,/-])(?P<month>0?[1-9]|1[0-2])/(?P<year>\d{4})(?![\d/-])"),
+        late_pattern(r"(?<![\d.,/-])(?P<month>0?[1-9]|1[0-2])/(?P<year>\d{4})(?![\d/-])"),
         _of_numbers,
-        re.compile(r"0\.0{4}"),
+        late_pattern(r"0\.0{4}"),
         5,
     ),
     _Kind(
-        re.compile(
+        late_pattern(
             rf"(?:(?<!\d)(?P<day>\d{{1,2}}){_ORDINAL}[\s/-]\s*{_OF})?(?<![^\W_]){_NAME}[.,]?[\s/-]\s*{_OF}"
             rf"(?:(?P<day_after>\d{{1,2}}){_ORDINAL},?\s+)?(?P<year>\d{{4}})(?!\d)",
             re.I,
         ),
         _of_named,
-        re.compile(r"0{4}(?!0)(?<=[\s\w.'’-]0{4})(?<!0{5})"),
+        late_pattern(r"0{4}(?!0)(?<=[\s\w.'’-]0{4})(?<!0{5})"),
         4,
     ),
     _Kind(
-        re.compile(
+        late_pattern(
             rf"(?<!\d)(?P<year>\d{{4}})[.,]?[\s/-]\s*{_OF}(?<![^\W_]){_NAME}\.?(?:[\s/-]\s*(?P<day>\d{{1,2}})(?!\d)|(?![^\W_]))",
             re.I,
         ),
         _of_named,
-        re.compile(r"0{4}(?<!0{5})[.,]?[\s.-]"),
+        late_pattern(r"0{4}(?<!0{5})[.,]?[\s.-]"),
         4,
     ),
     _Kind(
-        re.compile(r"(?<!\d)(?P<year>\d{4}) ?[年년](?: ?(?P<month>\d{1,2}) ?[月월](?: ?(?P<day>\d{1,2}) ?[日일])?)?"),
+        late_pattern(r"(?<!\d)(?P<year>\d{4}) ?[年년](?: ?(?P<month>\d{1,2}) ?[月월](?: ?(?P<day>\d{1,2}) ?[日일])?)?"),
         _of_numbers,
-        re.compile("0{4} ?[年년]"),
+        late_pattern("0{4} ?[年년]"),
         4,
     ),
     _Kind(
-        re.compile(rf"(?<!\w)(?<!\w-)\+?\(?\d+(?:(?:{GAP}|{_DASH}|[./()]){{1,3}}\d+){{1,8}}(?!\w)"),
+        late_pattern(rf"(?<!\w)(?<!\w-)\+?\(?\d+(?:(?:{GAP}|{_DASH}|[./()]){{1,3}}\d+){{1,8}}(?!\w)"),
         _of_groups,
-        re.compile(r"0(?:[ .()-]{0,3}0){6}"),
+        late_pattern(r"0(?:[ .()-]{0,3}0){6}"),
         7,
         is_alone=False,
     ),
     _Kind(
-        re.compile(r"(?:\+|(?<![\w.,])0)\d{7,14}(?!\w)"),
+        late_pattern(r"(?:\+|(?<![\w.,])0)\d{7,14}(?!\w)"),
         _of_dialled,
-        re.compile("0{7}"),
+        late_pattern("0{7}"),
         7,
         is_alone=False,
     ),
     _Kind(
-        re.compile(rf"(?<!\w)(?:[A-Za-z0-9]{{1,12}}{_DASH}){{1,5}}[A-Za-z0-9]{{1,12}}(?!\w)"),
+        late_pattern(rf"(?<!\w)(?:[A-Za-z0-9]{{1,12}}{_DASH}){{1,5}}[A-Za-z0-9]{{1,12}}(?!\w)"),
         _of_parts,
-        re.compile("0[A-Za-z0]*-|-[A-Za-z0]*0"),
+        late_pattern("0[A-Za-z0]*-|-[A-Za-z0]*0"),
         1,
         is_alone=False,
     ),
     _Kind(
-        re.compile(rf"(?<!\w){_CAPITALS}(?:(?:{GAP}|{_DASH}|[./_]){_CAPITALS}){{1,3}}(?!\w)"),
+        late_pattern(rf"(?<!\w){_CAPITALS}(?:(?:{GAP}|{_DASH}|[./_]){_CAPITALS}){{1,3}}(?!\w)"),
         _of_parts,
-        re.compile("A[A0 .-]*0|0[A0 .-]*A"),
+        late_pattern("A[A0 .-]*0|0[A0 .-]*A"),
         1,
         is_alone=False,
     ),

@@ -8,10 +8,11 @@ beside Hugging Face's refs, so a name means the same commit until the model is d
 import re
 import warnings
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 
+from longsearch import assets
 from longsearch.engine.errors import ModelError
+from longsearch.engine.late_patterns import late_pattern
 from longsearch.engine.models.config import Mamba2Config, read_config
 from longsearch.engine.models.other_families import RWKV7Config, XLSTMConfig
 
@@ -19,7 +20,7 @@ PIN = "longsearch"  # the ref that `engine.models.hub_download` writes
 WORLD_VOCABULARY = "rwkv_vocab_v20230424.txt"
 """The vocabulary of RWKV's "World" tokenizer. Models that use it have no tokenizer.json."""
 
-_NAME = re.compile(
+_NAME = late_pattern(
     r"(?P<repo>[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95})(@(?P<revision>[\w./-]{1,200}))?", re.ASCII
 )
 _FAMILY_NAMES: dict[type, str] = {Mamba2Config: "Mamba2", RWKV7Config: "RWKV-7", XLSTMConfig: "xLSTM"}
@@ -83,7 +84,7 @@ def bundled_model() -> Path:
 
 def shipped_model(name: str) -> Path:
     """Return the folder of a model that ships with longsearch, whether or not it is there."""
-    return Path(str(resources.files("longsearch.assets"))) / SHIPPED[name]
+    return Path(assets.__path__[0]) / SHIPPED[name]
 
 
 def locate(model: str | Path) -> ModelFiles:

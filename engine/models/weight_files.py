@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,8 +10,9 @@ from typing import Any
 from safetensors import SafetensorError, safe_open
 
 from longsearch.engine.errors import INCOMPLETE_MODEL, ModelError
+from longsearch.engine.late_patterns import late_pattern
 
-_PUBLISHED = re.compile(r"\| SHA-256 of the weights \| `([0-9a-f]{64})` \|")
+_PUBLISHED = late_pattern(r"\| SHA-256 of the weights \| `([0-9a-f]{64})` \|")
 _NOT_PUBLISHED = "these are not the published weights: install longsearch again"
 
 

@@ -11,6 +11,7 @@ from difflib import get_close_matches
 from enum import StrEnum
 
 from longsearch.engine.dates import first_day, last_day, make_date
+from longsearch.engine.late_patterns import late_pattern
 
 OF_FILES = ("in", "type", "lang")
 """Fields that `FileFilter` decides."""
@@ -26,8 +27,8 @@ _OTHER_NAMES = {
 }  # fmt: skip
 _SIMILAR = 0.8
 _MIN_NAME = 3
-_DATE = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
-_AGO = re.compile(r"(\d{1,5})([dwmy])")
+_DATE = late_pattern(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
+_AGO = late_pattern(r"(\d{1,5})([dwmy])")
 _DAYS = {"d": 1, "w": 7, "m": 30.44, "y": 365.25}
 _FIRST, _LAST = "0000-01-01", "9999-12-31"
 

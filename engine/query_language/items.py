@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterator
 
+from longsearch.engine.late_patterns import late_pattern
 from longsearch.engine.quantities import ANY_RANGE, amounts
 from longsearch.engine.query_language import fields
 from longsearch.engine.query_language.fields import QUOTES, Filters
@@ -17,14 +18,14 @@ _BODY = rf'(?:"(?P<phrase>[^"]*)(?P<closed>"?)(?:(?<=")~(?P<near>\d{{1,2}})(?!\w
 _MINUS = r"(?:(?P<minus>(?<![^\s(|])-(?!-))|-+)?"
 _COMMA = r"(?<=[^\W\d_])[,;](?=[^\W\d_])"  # without a space it stands between words too
 _WORD = rf"(?P<word>{ANY_RANGE}|(?:(?!{_COMMA})[^\s\"])+)"
-_ITEM = re.compile(rf"{_MINUS}(?:{_SIGN}|{_BODY.replace(_ANY_WORD, _WORD)})")
+_ITEM = late_pattern(rf"{_MINUS}(?:{_SIGN}|{_BODY.replace(_ANY_WORD, _WORD)})")
 _SCHEMES = frozenset(("mailto", "tel", "urn", "file"))  # of addresses: no fields that somebody mistyped
-_INSIDE = re.compile(_BAR)
-_MAY_END_INSIDE = re.compile(r"[)|]")
+_INSIDE = late_pattern(_BAR)
+_MAY_END_INSIDE = late_pattern(r"[)|]")
 _NAME = r"[^\W\dA-Z_][^\WA-Z_.-]*(?:[.-][^\WA-Z_.-]+)*"
-_FIELD = re.compile(rf'{_MINUS}(?P<name>{_NAME}):(?=["\w./#-]){_BODY}')
-_SIGNS_IN_PROSE = re.compile(r"(?<!\S)(?:AND|OR|NOT|NEAR(?:/\d+)?)(?!\S)|&&|[|*]|(?<!\S)\(")
-_UNFINISHED = re.compile(rf'(?:^|(?<=[\s(|]))-?(?:(?P<name>{_NAME}):)?(?P<value>"[^"]*|[^\s":(|]*)$')
+_FIELD = late_pattern(rf'{_MINUS}(?P<name>{_NAME}):(?=["\w./#-]){_BODY}')
+_SIGNS_IN_PROSE = late_pattern(r"(?<!\S)(?:AND|OR|NOT|NEAR(?:/\d+)?)(?!\S)|&&|[|*]|(?<!\S)\(")
+_UNFINISHED = late_pattern(rf'(?:^|(?<=[\s(|]))-?(?:(?P<name>{_NAME}):)?(?P<value>"[^"]*|[^\s":(|]*)$')
 
 
 def items(text: str, notes: list[str], keys: Collection[str]) -> Iterator[tuple[re.Match[str], str]]:

@@ -2,7 +2,9 @@
 
 import re
 
-_PREFIX = re.compile(r"\s*(where|verify):\s*", re.IGNORECASE)
+from longsearch.engine.late_patterns import late_pattern
+
+_PREFIX = late_pattern(r"\s*(where|verify):\s*", re.IGNORECASE)
 
 
 def quote_in(query: str) -> str | None:

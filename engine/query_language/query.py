@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from longsearch.engine.errors import QueryError
 from longsearch.engine.languages.scripts import SPACED_WORD
 from longsearch.engine.languages.stop_words import STOP_WORDS, language_of_question, without_article
+from longsearch.engine.late_patterns import late_pattern
 from longsearch.engine.quantities import MOST_WHOLE, amounts, whole_numbers
 from longsearch.engine.query_language import fields, operators
 from longsearch.engine.query_language.fields import QUOTES, Condition, Filters, Sort
@@ -27,12 +28,12 @@ MAX_TERMS = 64
 _OPERATORS_MAX_CHARS = 1000  # a longer text was pasted, not typed: its quotation marks and dashes are prose
 _PREFIX_MIN_CHARS = 3  # "w1"* took 0.85 s at 100k passages that all match it
 _QUESTION_MARKS = ("?", "\uff1f", "\u061f", "\u037e")
-_SIGN_ALONE = re.compile(r"AND|OR|NOT|NEAR(?:/\d+)?")
-_PATTERN = re.compile(
+_SIGN_ALONE = late_pattern(r"AND|OR|NOT|NEAR(?:/\d+)?")
+_PATTERN = late_pattern(
     r"(?!\*.*\*$)(?=(?:.*[^\W_]){3})(?!\d+\*\d)[\w'’-]*(?:(?:\*|(?<=[^\W\d])\?(?=[^\W\d]))[\w'’-]+)*\*?"
 )
-_RANGE_WITHOUT_UNIT = re.compile(r"(?:[~≈≤≥]|[<>]=?)\d[\d.,]*|\d+\.\.\d+")
-_MEANINGLESS = re.compile(r"[+!~][^\W\d]\S*|[^\W\d]\w*[~^]\d*|[^\W\d]+\?[^\W\d]+|\*?[a-z]{1,2}\*|\*[a-z]{1,2}")
+_RANGE_WITHOUT_UNIT = late_pattern(r"(?:[~≈≤≥]|[<>]=?)\d[\d.,]*|\d+\.\.\d+")
+_MEANINGLESS = late_pattern(r"[+!~][^\W\d]\S*|[^\W\d]\w*[~^]\d*|[^\W\d]+\?[^\W\d]+|\*?[a-z]{1,2}\*|\*[a-z]{1,2}")
 
 
 @dataclass(frozen=True, slots=True)

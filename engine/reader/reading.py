@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import reduce
-from importlib import resources
 from pathlib import Path
 from threading import Lock
 from typing import Self
@@ -20,6 +19,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file
 from threadpoolctl import threadpool_limits
 
+from longsearch import assets
 from longsearch.engine.errors import ModelError
 from longsearch.engine.inference.tokens import TextTokenizer
 from longsearch.engine.models.config import Mamba2Config, read_config
@@ -30,7 +30,7 @@ from longsearch.engine.reader.scoring import Scores, score
 from longsearch.engine.sentences import PAGE_BREAK, Span, cut_sentences
 
 FILE = "reader.safetensors"
-SHIPPED = Path(str(resources.files("longsearch.assets"))) / "reader"
+SHIPPED = Path(assets.__path__[0]) / "reader"
 """The folder of the reader that ships with longsearch, whether or not it is there."""
 CLS, SEP = 101, 102
 LONGEST_QUERY, LONGEST_WINDOW = 32, 200

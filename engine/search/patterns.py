@@ -1,15 +1,15 @@
 """Looks up the words of the indexes that the patterns of a query stand for, such as `*leeve`."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from longsearch.engine.index.index import Index
+from longsearch.engine.late_patterns import late_pattern
 from longsearch.engine.query_language.operators import with_terms
 from longsearch.engine.query_language.query import Query
 from longsearch.engine.types.results import Term
 
-MAY_BE_PATTERN = re.compile(r"\*|\w\?\w")
+MAY_BE_PATTERN = late_pattern(r"\*|\w\?\w")
 
 
 def with_words_like(query: Query, indexes: Sequence[Index]) -> Query:

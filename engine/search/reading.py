@@ -4,7 +4,6 @@ The reader is slow beside a search, so it reads five passages, and only where a 
 """
 
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
@@ -16,6 +15,7 @@ from longsearch.engine.answers.choosing import best_of
 from longsearch.engine.index.index import Index
 from longsearch.engine.languages.scripts import SPACED_WORD
 from longsearch.engine.languages.stop_words import STOP_WORDS, language_of_question
+from longsearch.engine.late_patterns import late_pattern
 from longsearch.engine.search.hits import placed, with_page_breaks
 from longsearch.engine.sentences import Span
 from longsearch.engine.store.metadata import as_words
@@ -31,7 +31,7 @@ _SCALE_ALONE, _WEIGHT_OF_MEANING, _AT_ZERO_ALONE = 1.29, 4.04, -2.44
 _MOST_MISSED = 2
 """Names that a passage does not hold count a point each, up to so many. A paraphrase says other words, seldom another
 name. At the same share of absent answers told, half as many answerable questions are lost."""
-_NAME = re.compile(r"(?<=[^\s.?!:] )[A-ZÀ-Þ]\w[\w’'-]*")
+_NAME = late_pattern(r"(?<=[^\s.?!:] )[A-ZÀ-Þ]\w[\w’'-]*")
 _LEAST_OF_NAME = 4
 # The same of a document that the reader cannot read, by the nearness of its sentence's words and the passage's score.
 # Fitted on 538 questions in five other languages, and 250 times without the paragraph, by the multilingual model; then

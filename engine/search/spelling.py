@@ -11,6 +11,7 @@ from longsearch.engine.index.lookup import Lookup, expressions
 from longsearch.engine.languages.analysis import folded
 from longsearch.engine.languages.scripts import SPACED_WORD, UNSPACED_RUN
 from longsearch.engine.languages.word_lists import is_listed
+from longsearch.engine.late_patterns import late_pattern
 from longsearch.engine.query_language.query import Query, in_languages, with_words
 from longsearch.engine.store import languages
 from longsearch.engine.store.segments.filter_cache import FilesVersion
@@ -24,8 +25,8 @@ _MOST_KEPT = 256
 _kept: dict[tuple[tuple[FilesVersion, ...], str], str] = {}
 """What was meant by a word of these indexes, or "": a person who types on asks again at every key."""
 _LONG = 7  # letters of a word that may have two wrong vowels
-_VOWELS = re.compile("[aeiouy]")
-_EDGE = re.compile(r"^[\W_]+|[\W_]+$")
+_VOWELS = late_pattern("[aeiouy]")
+_EDGE = late_pattern(r"^[\W_]+|[\W_]+$")
 
 
 def corrected(indexes: Sequence[Index], query: Query, fields: frozenset[str], table: Callable[[], Table | None]) -> str:

@@ -8,7 +8,6 @@ apart. Hits are compared, never the whole index.
 """
 
 import os
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -17,6 +16,7 @@ import numpy as np
 
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.index.index import Index
+from longsearch.engine.late_patterns import late_pattern
 from longsearch.engine.near_equal import NEARLY_THE_SAME, Shingles, grouped, overlap, shingles
 from longsearch.engine.store import files, texts
 from longsearch.engine.store.manifest import Kind
@@ -34,8 +34,8 @@ _NEARLY_WHOLE = 0.8  # of the groups of words, where the names do not say that t
 _MOST_TIMES = 9  # as many hits as are wanted are compared at most
 _MOST_KEPT = 512  # of 11 kB each
 _beginnings: dict[tuple[FilesVersion, int], Shingles] = {}
-_NUMBER = re.compile(r"\d+")
-_WORD = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)|[qh][1-4](?![^\W_])|[^\W\d_]+")
+_NUMBER = late_pattern(r"\d+")
+_WORD = late_pattern(r"(?<!\d)(?:19|20)\d\d(?!\d)|[qh][1-4](?![^\W_])|[^\W\d_]+")
 _SAY_VERSION = frozenset({"v", "ver", "version", "rev", "revision", "draft", "entwurf", "final", "copy", "old", "new"})
 IndexOf = Callable[[DocumentHit], Index]
 Finder = Callable[[Sequence[DocumentHit], int], Sequence[DocumentHit]]

@@ -21,6 +21,7 @@ from longsearch.engine.languages.analysis import MADE, folded, movable
 from longsearch.engine.languages.document_words import parts_of_names
 from longsearch.engine.languages.scripts import SPACED_WORD
 from longsearch.engine.languages.typing_errors import Letters, codes_of, n_errors
+from longsearch.engine.late_patterns import late_pattern
 from longsearch.engine.store import keywords, texts
 from longsearch.engine.store.documents import bindable
 from longsearch.engine.store.manifest import Kind
@@ -53,7 +54,7 @@ _LONGEST = 40  # letters of a term that is like a pattern
 _AT_ONCE = 8_192  # terms whose letters fit into a core's own cache
 _Y, _I = ord("y"), ord("i")
 _ENDING = 6  # letters that a term may lack at the end of a pattern: "coupl" of couplings
-_WILD = re.compile(r"([*?])")
+_WILD = late_pattern(r"([*?])")
 _OF_WORD = {"*": r"\w*", "?": r"\w?"}
 _OF_TERM = {"*": "[^\n]*", "?": "[^\n]{0,4}"}  # of bytes: a letter has up to four
 MOST_LIKE = 64

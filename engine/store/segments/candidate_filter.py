@@ -4,7 +4,6 @@ An expression, as `index.lookup` writes it, is a form in quotation marks. A star
 word. `NEAR("one" "other", 5)` is an expression too, and so are several in brackets with OR, AND or NOT between them.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
@@ -13,10 +12,11 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from longsearch.engine.late_patterns import late_pattern
 from longsearch.engine.store import documents
 
 _DENSE = 32  # so many ids to each that is wanted
-TOKEN = re.compile(r'"(?:[^"]|"")*"\*?|NEAR\(|[()]|AND|OR|NOT|\d+')
+TOKEN = late_pattern(r'"(?:[^"]|"")*"\*?|NEAR\(|[()]|AND|OR|NOT|\d+')
 _SIGNS = ("OR", "AND", "NOT")
 Set = TypeVar("Set")
 

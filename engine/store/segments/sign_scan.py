@@ -7,14 +7,17 @@ vectors of real texts, the 600 nearest by signs hold 99.3 %, the 600 by weight 1
 """
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.store.vec0.storage_chunks import Codes
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 NONE = np.uint16(0xFFFF)
 """The distance of a vector that is not wanted."""
@@ -110,6 +113,8 @@ def limit(distances: Sequence[Distances], n: int) -> int:
 
 
 @lru_cache(1)
-def _threads() -> ThreadPoolExecutor:
+def _threads() -> "ThreadPoolExecutor":
     """numpy lets go of the interpreter while it compares; more threads wait for memory."""
+    from concurrent.futures import ThreadPoolExecutor
+
     return ThreadPoolExecutor(_N_THREADS, "longsearch-signs")

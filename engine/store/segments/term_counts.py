@@ -178,7 +178,7 @@ def _with_rarer(most: Postings, others: Sequence[Postings], first_of: NDArray[np
     summed = most.counts.astype(np.int64)
     summed[where[~is_new]] += counts[~is_new]
     new, own = places[is_new], where[is_new]
-    documents = np.unique(np.searchsorted(first_of, new, "right")) - 1
+    documents = np.unique(np.searchsorted(first_of, new, "right"), return_index=True)[0] - 1
     n_new = np.count_nonzero(most.n_between(first_of[documents], first_of[documents + 1]) == 0)
     return Postings(
         np.insert(most.places, own, new), np.insert(summed, own, counts[is_new]), most.n_documents + int(n_new)

@@ -5,7 +5,6 @@ is its *place*. A term has one form or several, for example one for each languag
 holds the term, as often as it holds them together.
 """
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -15,6 +14,7 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from longsearch.engine.late_patterns import late_pattern
 from longsearch.engine.store import documents, keywords
 from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.segments.candidate_filter import TOKEN, CandidateFilter, evaluated, places_among
@@ -35,7 +35,7 @@ from longsearch.engine.store.segments.term_counts import (
 )
 from longsearch.engine.store.segments.word_positions import Word, near, phrase
 
-_ONE_PHRASE = re.compile(r'"((?:[^"]|"")*)"(\*?)')
+_ONE_PHRASE = late_pattern(r'"((?:[^"]|"")*)"(\*?)')
 _AT_ONCE = 16_384  # postings of a prefix that are added up at once, in a core's own cache
 _NOBODY = Postings(np.empty(0, np.uint32), np.empty(0, np.uint8), 0)
 _FEW = 8  # a prefix with postings for less than an eighth of the passages is merged by sorting, others by counting

@@ -1,9 +1,10 @@
-"""What `longsearch search --answers 3` takes in a process of its own: `python cold_answers.py FILE`.
+"""What `longsearch search` takes in a process of its own: `python tests/bench/cold.py FILE`.
 
 FILE has questions with answer spans, as `answers.py` reads it; its articles are indexed first. Each question is asked
-twice without a daemon: *cold*, after the system was made to forget all files of the index, of longsearch and of the
-installed packages (Linux; elsewhere it may hold them), and *warm*, at once afterwards. Printed are the median and the
-95th percentile of wall and processor time, and how many questions the reader answered with a probability.
+by words, by default, and with the reader (`--answers 3`), each twice and without a daemon: *cold*, after the system was
+made to forget all files of the index, of longsearch and of the installed packages (Linux; elsewhere it may hold them),
+and *warm*, at once afterwards. Printed are the median and the 95th percentile of wall and processor time, and how many
+questions the reader answered with a probability.
 """
 
 import argparse
@@ -15,6 +16,7 @@ import sys
 import sysconfig
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import answers
@@ -36,9 +38,13 @@ def forget_pages(*roots: Path) -> None:
                     continue
 
 
-def asked(question: str, root: Path) -> tuple[float, float, bool]:
+KINDS = "cold", "warm"
+WAYS = {"words": ["--mode", "words"], "hybrid": [], "reader": ["--answers", "3"]}
+
+
+def asked(question: str, root: Path, way: Sequence[str]) -> tuple[float, float, bool]:
     """Milliseconds, milliseconds of processor time, and whether the first answer has a probability."""
-    command = [sys.executable, "-m", "longsearch.app.cli", "search", question, str(root), "--answers", "3", "--json"]
+    command = [sys.executable, "-m", "longsearch.app.cli", "search", question, str(root), *way, "--json"]
     environment = os.environ | {"PYTHONPATH": str(REPOSITORY)}
     started, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False, env=environment)
@@ -49,7 +55,7 @@ def asked(question: str, root: Path) -> tuple[float, float, bool]:
 
 
 def main() -> None:
-    """Index the articles, ask, and print two lines."""
+    """Index the articles, ask, and print two lines for each way."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path)
     parser.add_argument("--questions", type=int, default=20)
@@ -63,12 +69,13 @@ def main() -> None:
         answers.index(exam, root, "whole", "")
         questions = [one.text for one in exam.questions if one.answers]
         roots = Path(home), REPOSITORY, Path(sysconfig.get_path("purelib")), Path(sysconfig.get_path("stdlib"))
-        asked(questions[0], root)  # compiles what is imported
-        times: dict[str, list[tuple[float, float, bool]]] = {"cold": [], "warm": []}
+        asked(questions[0], root, WAYS["reader"])  # compiles what is imported
+        times: dict[str, list[tuple[float, float, bool]]] = {f"{way}, {kind}": [] for way in WAYS for kind in KINDS}
         for question in questions:
-            forget_pages(*roots)
-            for kind in times:
-                times[kind].append(asked(question, root))
+            for way, arguments in WAYS.items():
+                forget_pages(*roots)
+                for kind in KINDS:
+                    times[f"{way}, {kind}"].append(asked(question, root, arguments))
     for kind, found in times.items():
         (wall, wall_95), (used, used_95) = np.percentile(np.array(found)[:, :2], [50, 95], axis=0).T
         line = f"{kind}: {len(found)} questions, p50 {wall:.0f} ms, p95 {wall_95:.0f} ms, worst {max(found)[0]:.0f} ms"
