@@ -16,6 +16,7 @@ import mmap
 import os
 import secrets
 import zlib
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -42,6 +43,8 @@ _OWN = b', "own": '  # before the checksum of the header itself
 _OPEN_FILES = 64  # kept mapped by a process; an index has about ten, and a process may search several
 _KEPT_BYTES = 512 << 20
 _LET_GO = frozenset({"places", "steps", "pairs", "positions"})  # of which a search reads pieces
+_NEAR_BYTES = 16_384  # between two rows that are fetched: to read them too takes no longer
+_FETCHES = 4  # of a segment's rows in a search: the nearest, and those of candidates
 _STATUS = Path("/proc/self/statm")  # Linux: the pages of a process, of which the third number belongs to files
 _maps: WeakKeyDictionary[mmap.mmap, list[tuple[int, int]]] = WeakKeyDictionary()
 """For each mapped segment the arrays that are let go: where each begins, and its length."""
@@ -73,6 +76,12 @@ class Arrays(Mapping[str, NDArray[Any]]):
     """For each array the blocks that nobody has read; without those that were read whole."""
     is_damaged: bool = False
     """Whether a block was found that does not have its checksum."""
+    whole: mmap.mmap | None = None
+    """The file that holds them."""
+    starts: Mapping[str, int] = field(default_factory=dict)
+    """Where each array begins in it."""
+    fetched: Counter[str] = field(default_factory=Counter)
+    """How often `fetch_rows` has read rows of each matrix ahead."""
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         if name in self.unread:
@@ -97,6 +106,8 @@ class Arrays(Mapping[str, NDArray[Any]]):
             is_whole = stop - start == len(found)
             first, end = (0, len(self.sums[name])) if is_whole else (start // a_block, -(-stop // a_block))
             if self.unread[name][first:end].any():
+                begin = 0 if is_whole else first * _BLOCK_BYTES
+                self._fetch(name, begin, min((end - first) * _BLOCK_BYTES, found.nbytes - begin))
                 sums = block_sums(found if is_whole else found[first * a_block : end * a_block])
                 if not np.array_equal(sums, self.sums[name][first:end]):
                     self._tell(name)
@@ -110,9 +121,35 @@ class Arrays(Mapping[str, NDArray[Any]]):
             a_block = _BLOCK_BYTES // found.itemsize
             wanted = np.zeros(len(self.unread[name]), np.bool_)
             wanted[places // a_block] = True
-            for block in np.flatnonzero(wanted & self.unread[name]).tolist():
+            blocks = np.flatnonzero(wanted & self.unread[name])
+            self._fetch_all(name, blocks * _BLOCK_BYTES, _BLOCK_BYTES)
+            for block in blocks.tolist():
                 self.part(name, block * a_block, min((block + 1) * a_block, len(found)))
         return found[places]
+
+    def fetch_rows(self, name: str, places: NDArray[np.intp]) -> None:
+        """Have the system read the rows at `places` (ascending) of a matrix at once, in the first search of a process.
+
+        By itself it reads much around each row: that search read all codes of a million passages.
+        """
+        if self.fetched[name] < _FETCHES:
+            self.fetched[name] += 1
+            n_bytes = self.raw[name].strides[0]
+            self._fetch_all(name, places * n_bytes, n_bytes)
+
+    def _fetch_all(self, name: str, begins: NDArray[np.intp], n_bytes: int) -> None:
+        """Fetch what is at each of these places (ascending) of an array, and what is between near ones."""
+        if len(begins):
+            borders = np.flatnonzero(np.diff(begins) > n_bytes + _NEAR_BYTES) + 1
+            firsts, lasts = begins[np.append(0, borders)], begins[np.append(borders - 1, -1)]
+            for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True):
+                self._fetch(name, first, last - first + n_bytes)
+
+    def _fetch(self, name: str, begin: int, n_bytes: int) -> None:
+        if self.whole is not None:
+            before = (self.starts[name] + begin) % mmap.PAGESIZE  # madvise takes whole pages
+            with suppress(OSError):  # it is a hint
+                self.whole.madvise(mmap.MADV_WILLNEED, self.starts[name] + begin - before, before + n_bytes)
 
     def compare_rows(self, name: str, places: NDArray[np.intp], sums: Sums) -> None:
         """Compare `sums` (p,) of the rows at `places` of a matrix with their checksums. Raises DamagedSegmentError."""
@@ -258,7 +295,9 @@ def mapped(path: Path, token: str) -> Arrays:
         for name, (_, _, start) in header["arrays"].items()
         if name in _LET_GO and arrays[name].nbytes
     ]
-    return Arrays(path, arrays, sums, {name: np.ones(len(own), np.bool_) for name, own in sums.items()})
+    unread = {name: np.ones(len(own), np.bool_) for name, own in sums.items()}
+    starts = {name: start for name, (_, _, start) in header["arrays"].items()}
+    return Arrays(path, arrays, sums, unread, whole=whole if hasattr(whole, "madvise") else None, starts=starts)
 
 
 def _add_checksums(file: Any, path: Path, token: str, arrays: Mapping[str, Any], size: int) -> None:

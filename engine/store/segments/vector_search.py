@@ -109,6 +109,7 @@ def read(db: apsw.Connection, kind: Kind, ids: NDArray[np.int64], query: Vectors
 
 def _cosines(segment: Arrays, places: NDArray[np.intp], query: Vectors) -> Vectors:
     """(p,): the cosines of the vectors at `places` with `query`. Both buffers fit a core's own cache."""
+    segment.fetch_rows("codes", places)
     rows = segment.raw["codes"]
     found, sums = np.empty(len(places), np.float32), np.empty(len(places), np.uint64)
     codes = np.empty((_ROWS_AT_ONCE, len(query)), np.int8)

@@ -1,7 +1,8 @@
-"""The memory of mapped segments: which pages a process gives back, and that it reads the same afterwards."""
+"""The memory of mapped segments: which pages a process gives back and reads again, and which are read ahead."""
 
 import mmap
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -35,3 +36,23 @@ def test_postings_are_let_go_and_read_again_and_codes_stay(tmp_path: Path) -> No
     least = _ROWS * _DIM - mmap.PAGESIZE  # the last page of the codes is let go: it is the first of the positions too
     assert least <= resident_bytes(path) < 1.2 * _ROWS * _DIM < held
     assert all(np.array_equal(mapped[name], array) for name, array in written.items())
+
+
+def test_a_first_search_has_the_rows_that_it_compares_read_at_once_and_little_else(tmp_path: Path) -> None:
+    codes = np.arange(_ROWS * _DIM, dtype=np.uint8).reshape(_ROWS, _DIM)
+    with files.writing(tmp_path / "index.db", "vectors", {"codes": ("u1", codes.shape)}) as (token, writer):
+        writer.write("codes", [codes])
+    mapped = files.mapped(files.path_of(tmp_path / "index.db", "vectors", token), token)
+    content, asked = mapped.path.read_bytes(), []
+    mapped.whole = SimpleNamespace(madvise=lambda _, start, n: asked.append((start, n)))  # type: ignore[assignment]
+    for _ in range(9):
+        mapped.fetch_rows("codes", np.array([0, 3, 1_000, 1_999]))
+    assert len(asked) == 3 * files._FETCHES
+    assert all(start % mmap.PAGESIZE == 0 for start, _ in asked)
+    read = b"".join(content[start : start + n] for start, n in asked[:3])
+    assert all(codes[row].tobytes() in read for row in (0, 3, 1_000, 1_999))
+    assert len(read) < 3 * mmap.PAGESIZE + 6 * _DIM
+    asked.clear()
+    for _ in range(2):
+        assert np.array_equal(mapped["codes"], codes)
+    assert len(asked) == 1 and asked[0][1] >= codes.nbytes
