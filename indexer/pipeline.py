@@ -28,10 +28,12 @@ from longsearch.indexer.plan import Action, Forget, Move, Read, RootOffline, as_
 from longsearch.indexer.rate import Rate
 from longsearch.indexer.retries import retry_at
 from longsearch.indexer.sources.source import Folder, Source
+from longsearch.indexer.suspects import MOST_ENDS, Suspects
 from longsearch.indexer.token_cache import TokenCache
 from longsearch.indexer.walk import Listing, WalkProblem, device_around
 
 ACTIVITY_S = 1.0
+_ENDED_HINT = "it is read again when it changes; at once: longsearch index --retry-failed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ class Pipeline:
         self._source: Source = source or Folder(root)
         self._root, self._store, self._extractor = root, store, extractor
         self._encoder, self._should_stop = encoder, should_stop
-        self._tokens = TokenCache()
+        self._tokens, self._suspects = TokenCache(), Suspects(store.path)
         self._rate = Rate()
         self._embedding = (store, encoder, self._tokens, should_stop, self._embedded)
         self._activity_at = 0.0
@@ -150,18 +152,19 @@ class Pipeline:
     def _carry_out(self, actions: Sequence[Action], problems: tuple[str, ...]) -> ReadSummary:
         done: Counter[str] = Counter()
         finished = True
-        # consecutive actions of one kind go together: moves happen at one moment, and files are read in parallel
-        for kind, run in groupby(actions, key=type):
-            if kind is Read:
-                self._read_files([action.stamp for action in run if isinstance(action, Read)], done)
-            elif kind is Move:
-                moves = [(action.old, action.new) for action in run if isinstance(action, Move)]
-                done["moved"] += self._store.move(moves)
-            else:
-                self._forget([action.path for action in run if isinstance(action, Forget)], done)
-            if self._should_stop():
-                finished = sum(done.values()) == len(actions)
-                break
+        with self._suspects.among({action.stamp.path for action in actions if isinstance(action, Read)}):
+            # consecutive actions of one kind go together: moves happen at one moment, and files are read in parallel
+            for kind, run in groupby(actions, key=type):
+                if kind is Read:
+                    self._read_all([action.stamp for action in run if isinstance(action, Read)], done)
+                elif kind is Move:
+                    moves = [(action.old, action.new) for action in run if isinstance(action, Move)]
+                    done["moved"] += self._store.move(moves)
+                else:
+                    self._forget([action.path for action in run if isinstance(action, Forget)], done)
+                if self._should_stop():
+                    finished = sum(done.values()) == len(actions)
+                    break
         self._report("")
         return ReadSummary(done["read"], done["failed"], done["moved"], done["forgotten"], problems, finished)
 
@@ -173,6 +176,20 @@ class Pipeline:
         self._store.forget(paths)
         done["forgotten"] += len(paths)
 
+    def _read_all(self, stamps: Sequence[FileStamp], done: Counter[str]) -> None:
+        """Read files: first, one by one, those in whose reading a process ended, then the others."""
+        suspects = [stamp for stamp in stamps if self._suspects.n_ends(stamp.path)]
+        others = [stamp for stamp in stamps if not self._suspects.n_ends(stamp.path)]
+        for stamp in suspects:
+            if self._suspects.n_ends(stamp.path) < MOST_ENDS:
+                self._read_files([stamp], done)
+            else:
+                self._fail(stamp, ExtractionError("ended longsearch each time it was read", _ENDED_HINT), done)
+                self._suspects.was_read(stamp.path)
+            if self._should_stop():
+                return
+        self._read_files(others, done)
+
     def _read_files(self, stamps: Sequence[FileStamp], done: Counter[str]) -> None:
         """Read several files at once and store them one by one. A bad file becomes a row with a reason, not a crash."""
         begun: deque[tuple[FileStamp, bytes | None]] = deque()
@@ -180,13 +197,15 @@ class Pipeline:
         extracted = self._extractor.extract_all(self._to_extract(stamps, begun, done), before_waiting=shared.close)
         with shared, closing(extracted) as results, suppress(ReadingStoppedError):
             for path, result in results:
-                stamp, content_hash = begun.popleft()
+                stamp, content_hash = begun[0]
                 shared.begin()
                 try:
                     self._store_result(path, stamp, content_hash, result)
                     done["read"] += 1
                 except (OSError, ExtractionError) as error:
                     self._fail(stamp, error, done)
+                begun.popleft()
+                self._suspects.was_read(stamp.path)
                 shared.commit_if_due()
                 if self._should_stop():  # only after storing: otherwise each stop would lose a minute of reading
                     return
@@ -210,6 +229,7 @@ class Pipeline:
                 done["same" if known and known.stamp == stamp else "read"] += 1
             else:
                 begun.append((stamp, content_hash))
+                self._suspects.reading(one.path for one, _ in begun)
                 yield path
 
     def _is_stored(self, stamp: FileStamp, content_hash: bytes | None) -> bool:
