@@ -134,6 +134,7 @@ PACKED = (".gz", ".bz2", ".xz")
 _READER_VERSIONS = {
     Format.PDF: 2,
     Format.PLAIN: 1,
+    Format.MARKDOWN: 1,
     Format.CSV: 1,
     Format.FB2: 1,
     Format.DOCX: 2,

@@ -20,6 +20,8 @@ from longsearch.indexer.extract.wire.protocol import FileText
 
 _WIKI_LINK = re.compile(r"\[\[(?:[^\[\]|]{1,300}\|)?([^\[\]|]{1,300})\]\]")
 _TAG = re.compile(r"<!--.*?-->|</?[a-zA-Z][^<>]*>", re.DOTALL)
+_MOST_LEVELS = 100
+"""How deep the parser goes; a list in a list takes two. Outlines go deeper than the 20 of its own."""
 _HARD_BREAK = "\r"  # no other return is left in the source
 
 
@@ -29,14 +31,16 @@ def read(path: Source) -> FileText:
 
 
 def parse(source: str) -> FileText:
-    """Return the text of Markdown `source`."""
+    """Return the text of Markdown `source`. Raises ValueError if it is nested too deeply."""
     # "linkify" and typography are off: the text is stored as its author typed it.
-    parser = MarkdownIt("commonmark").enable("table")
+    parser = MarkdownIt("commonmark", {"maxNesting": _MOST_LEVELS}).enable("table")
     front = split_front_matter(clean_characters(source))
     builder = _Builder()
     for block in front.blocks:
         builder.text.add(block, tight=True)
     for token in parser.parse(front.body):
+        if token.level >= _MOST_LEVELS - 1:
+            raise ValueError("nested so deeply that the parser leaves out what lies below")
         builder.take(token)
     return builder.text.file_text(front.title, front.metadata)
 

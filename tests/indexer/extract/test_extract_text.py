@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from selectolax.lexbor import SelectolaxError
 
 from longsearch.engine.errors import ExtractionError
+from longsearch.indexer.extract.dispatch import read_text
+from longsearch.indexer.extract.formats import Format
 from longsearch.indexer.extract.reader import ExtractorProcess
 from longsearch.indexer.extract.readers import decoding
 from longsearch.indexer.extract.readers import html as html_text
@@ -70,6 +72,13 @@ def test_html_is_read_as_a_person_reads_it() -> None:
         "- one\n- two\nsmall | 10\n\na\n  b\n\nSecond\n\ntail"
     )
     assert headings_of(found) == [(1, "The first heading"), (2, "Second")]
+
+
+@pytest.mark.parametrize("depth", [9, 30, 300])
+def test_no_item_of_a_deep_outline_is_left_out(tmp_path: Path, depth: int) -> None:
+    (tmp_path / "a.md").write_text("".join(f"{'  ' * level}- item {level}\n" for level in range(depth)) + "\nend\n")
+    lines = read_text(tmp_path / "a.md", Format.MARKDOWN).text.split("\n")
+    assert [line.strip() for line in lines if line] == [*(f"- item {level}" for level in range(depth)), "end"]
 
 
 def test_deeply_nested_html_is_read() -> None:
