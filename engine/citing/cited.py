@@ -16,6 +16,8 @@ _CITED = re.compile(
     r"|\\[a-zA-Z]{0,20}?cite[a-zA-Z]{0,20}\*?(?:\[[^\]]{0,300}\]){0,2}\{(?P<tex>[^}]{1,500})\}"
     r"|#cite\(<(?P<typst>[^>\n]{1,100})>"
     r"|\]\((?:<(?P<angled>[^>\n]{1,500})>|(?P<link>[^)\s]{1,500}))\)"
+    r"|[\[(](?:[^()\[\]\n]{0,40}\s)?(?P<file>\w[^\s()\[\],;<>]{2,200}\.(?:pdf|epub|docx?|odt|html?|md|tex|txt))"
+    r"(?:[\s,:;][^()\[\]\n]{0,60})?[\])](?!\()"
     rf"|\((?P<inside>[^()]{{0,200}}\b{_YEAR}[a-z]?\b[^()]{{0,200}})\)"
     rf"|(?<![\w'’-])(?P<said>{_NAME})(?: et al\.?| (?:and|und|et|y|e|en|&) {_NAME})?"
     rf",? \((?P<when>{_YEAR})[a-z]?\b(?:[^()\n]{{0,60}}\))?"
@@ -133,7 +135,7 @@ def _keys(found: re.Match[str]) -> list[str]:
     """Return the citation keys, or the file, that a citation names; [] if it names authors."""
     if found["keys"] or found["bare"]:
         return _AT.findall(f"@{found['keys'] or found['bare']}")
-    if link := found["angled"] or unquote(found["link"] or ""):
+    if link := found["angled"] or found["file"] or unquote(found["link"] or ""):
         return [] if link.startswith("#") else [link]
     return [key.strip() for key in (found["tex"] or found["typst"] or "").split(",") if key.strip()]
 

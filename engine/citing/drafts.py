@@ -54,6 +54,9 @@ _ORG_CODE = re.compile(r"^[ \t]*#\+begin_(src|example)\b.*?^[ \t]*#\+end_\1[^\n]
 _TYPST = re.compile(r"#quote\((?:[^()\[\]]|\[[^\[\]]{0,100}\]){0,200}\)\[([^\[\]]*)\]|#quote\[([^\[\]]*)\]")
 _SOURCE_LINE = re.compile(r"\n\s*(?:—|–|--)[^\n]*\s*\Z")
 _GAP = re.compile(r"\s*(?:\[[^\]]*\]|\(\s*(?:…|\.{3})\s*\)|…|(?:\.\s?){3,})\s*")
+_LINK = re.compile(r"!?\[([^\[\]]*)\]\((?:<[^>\n]{1,500}>|[^)\s]{1,500})\)")
+_AFTER_SOURCE = re.compile(r"[\s,;:]*(?:(?:pp?|S|pages?|Seite)\.?\s*[\divx–-]+)?[\s).\]]*\Z")
+_SENTENCE_END = ".!?…\"'”’»“"
 _OWN_CASE = re.compile(r"(?<!\w)\[([^\W\d_])\](?=[^\W\d_])")
 """A first letter that was made small or large: [t]he."""
 _NEXT_SENTENCE = re.compile(r"[.!?]['\"”’»“]?\s+[^\W\d_]")
@@ -92,7 +95,8 @@ def quotations_in(draft: str, suffix: str = "") -> list[Quoted]:
     found = sorted([*_blocks(text), *_marked(_BLOCK.sub(_blank, text))])
     lines = [at for at, character in enumerate(text) if character == "\n"]
     quoted = []
-    for start, stop, raw in found:
+    for start, stop, linked in found:
+        raw = _LINK.sub(r"\1", linked)
         said = printed(raw) if is_tex(suffix) else " ".join(raw.split())
         if said:
             cited = _cited(text, citations, start, stop)
@@ -177,10 +181,20 @@ def _blocks(text: str) -> Iterator[tuple[int, int, str]]:
     for found in _BLOCK.finditer(text):
         inner = _SOURCE_LINE.sub("", _OF_BLOCK.sub("", found[0]).rstrip())
         cited = Citations(inner).all
-        if cited and len(inner) - cited[-1].stop < 3:
-            inner = inner[: cited[-1].start]
+        if cited and _AFTER_SOURCE.match(inner, cited[-1].stop):
+            inner = _without_last(inner, cited[-1])
         if not inner.startswith("[!"):  # a callout, such as [!NOTE]
             yield found.start(), found.end(), inner.strip().strip('"“”„«»').strip()
+
+
+def _without_last(block: str, source: Citation) -> str:
+    """Return a block without the source at its end. The words of a link belong to a sentence that they end."""
+    if not block.startswith("](", source.start):
+        return block[: source.start]
+    before = block[: max(block.rfind("[", 0, source.start), 0)]
+    alone = before.rstrip(" \n(—–-")
+    is_apart = alone and (alone[-1] in _SENTENCE_END or before.endswith("\n"))
+    return alone if is_apart else block
 
 
 def _marked(text: str) -> Iterator[tuple[int, int, str]]:
@@ -260,8 +274,9 @@ def n_words(text: str) -> int:
 
 def _cited(text: str, citations: Citations, start: int, stop: int) -> tuple[Cited, ...]:
     """Return the sources cited nearest to a quotation: after it, in it, under it, else before it in its sentence."""
-    after = re.split(r"\n\s*\n|[“„«]", text[stop : stop + _NEAR])[0]
-    behind = citations.between(stop, stop + len(after))
+    begin = stop - (text[stop - 1] == "\n")  # of a block, whose own line ends here
+    after = re.split(r"\n\s*\n|[“„«]", text[begin : stop + _NEAR])[0]
+    behind = citations.between(stop, begin + len(after))
     if behind and not _NEXT_SENTENCE.search(text, stop - 2, behind[0].start + 1):
         return behind[0].sources
     if inside := citations.between(max(start, stop - _NEAR), stop):

@@ -16,6 +16,7 @@ _BLOCK = re.compile(
 _KEY = re.compile(r"\s*\{([^{}\n]{1,200})\}")
 _COMMAND = re.compile(r"\\(?:(?P<foreign>foreign|hyphen)?(?:text|block)?(?P<key>c)?quote|enquote|say)\*?(?=[\[{])")
 _OPTION = re.compile(r"\s*\[([^\]\n]{0,300})\]")
+_LINK = re.compile(r"\\href\s*\{([^{}\n]{1,500})\}\{([^{}\n]{0,300})\}|\\url\{([^{}\n]{1,500})\}")
 _NOTE = re.compile(
     r"\s?\\(?:footnote|[a-zA-Z]*cite[a-zA-Z]*)\*?(?:\[[^\]]{0,300}\]){0,2}\{(?:[^{}]|\{[^{}]{0,200}\}){0,1000}\}"
 )
@@ -45,9 +46,16 @@ def with_plain_marks(tex: str) -> str:
     text = _COMMENT.sub(lambda found: " " * len(found[0]), tex)
     for pattern, plain in _INNER:
         text = pattern.sub(plain, text)
+    text = _LINK.sub(_as_link, text)
     text = _NAMED.sub(lambda found: _MARKS[found.lastgroup or "o"], text)
     text = _commands(_BLOCK.sub(_as_block, text))
     return _SINGLE.sub(lambda mark: "‘" if mark[0] == "`" else "’", text.replace("``", "“").replace("''", "”"))
+
+
+def _as_link(found: re.Match[str]) -> str:
+    """Return a link as one of Markdown. The comments are gone: what is left of a percent sign has a backslash."""
+    address = re.sub(r"\\([#%&_~])", r"\1", found[1] or found[3])
+    return f"[{found[2] or ''}](<{address}>)"
 
 
 def _as_block(found: re.Match[str]) -> str:

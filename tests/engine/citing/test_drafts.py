@@ -67,6 +67,29 @@ def test_a_quotation_and_its_key_are_found_in_the_ways_of_each_format(draft: str
     assert (quoted.text, quoted.cited) == (SAID, (Cited("miller1979", "miller", "1979"),))
 
 
+@pytest.mark.parametrize(
+    ("draft", "suffix"),
+    [
+        (f"“{SAID}” [there](papers/a.pdf).", ""),
+        (rf"``{SAID}'' \href{{papers/a.pdf}}{{there}}.", ".tex"),
+        (rf"``{SAID}'' \url{{papers/a.pdf}}.", ".tex"),
+        (f"“{SAID}” (see papers/a.pdf, p. 3).", ".txt"),
+        (f"“{SAID}” [papers/a.pdf].", ".txt"),
+        (f"“{SAID}” [other.pdf](papers/a.pdf).", ""),
+        (f"> {SAID}! [Source](papers/a.pdf)\n\n> another block of some words\n", ""),
+        (f"> {SAID}!\n>\n> ([Source](papers/a.pdf), p. 3)\n", ""),
+        (f"\\begin{{quote}}\n{SAID}!\n\\href{{papers/a.pdf}}{{there}}\n\\end{{quote}}", ".tex"),
+        (f"> {SAID.replace('hours', '[hours](papers/a.pdf)')}\n", ""),
+        (f"“{SAID.replace('valve', '[valve](papers/a.pdf)')}”", ""),
+    ],
+)
+def test_a_link_or_the_name_of_a_file_is_a_source_and_the_words_of_a_link_inside_are_quoted(
+    draft: str, suffix: str
+) -> None:
+    quoted = quotations_in(draft, suffix)[0]
+    assert (quoted.text.rstrip("!"), [one.name for one in quoted.cited]) == (SAID, ["papers/a.pdf"])
+
+
 def test_a_quotation_of_latex_is_read_as_it_is_printed() -> None:
     draft = r"\enquote{the \enquote{valve} stayed \emph{\textbf{open}}\footnote{ha} \textelp{} for two~hours}"
     (quoted,) = quotations_in(draft, ".tex")
