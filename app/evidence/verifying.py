@@ -16,7 +16,8 @@ from longsearch.app.search.query_vectors import VectorSource
 from longsearch.app.search.quoting import ALL_FILES, as_passage, quotations
 from longsearch.app.search.scope import Scope, opened
 from longsearch.app.search.searching import Question, search
-from longsearch.engine.citing.drafts import Quoted, quotations_in, with_blocks
+from longsearch.engine.citing.draft_formats import with_blocks
+from longsearch.engine.citing.drafts import Quoted, quotations_in
 from longsearch.engine.citing.wording import Difference, differences, whole_words
 from longsearch.engine.errors import LongsearchError, QueryError
 from longsearch.engine.query_language.file_filter import FileFilter, folded
@@ -34,6 +35,8 @@ _RAW = (".tex", ".ltx", ".md", ".markdown", ".qmd", ".rmd", ".txt", ".text", ".r
 """Endings of drafts that are read as they are, so that lines are their own."""
 _MOST = 6
 """Documents of which the wording is compared."""
+_MOST_WORDS = 150
+"""Words of a document that may stand where the quotation has others; between two halves there may be a page of them."""
 _REACH = 6_000
 """Characters of a document in which the two halves of a quotation may stand, with a page's end between them."""
 
@@ -91,13 +94,14 @@ def _verdict(scope: Scope, quoted: Quoted, sources: Sources, source: VectorSourc
     places = _places(scope, anchor) or _halves(scope, anchor)
     if cited and not any(one.path in cited and one.similarity == 1 for one in places):
         places = [*places, *(one for path in sorted(cited)[:_MOST] for one in _places_in(scope, anchor, path))]
-    if not places:
-        near = nearest(scope, quoted.text, source)
-        return Verdict(quoted, Status.NOWHERE, near and near[0], (), note)
     best = {path: _best(places, path) for path in dict.fromkeys(one.path for one in places)}
     likely = sorted(best.values(), key=lambda one: (one.path not in cited, -one.similarity, one.path))
     likely = [*likely[:_MOST], *(one for one in likely[_MOST:] if one.similarity == 1)][: 2 * _MOST]
     read = [_read(scope, quoted.pieces, anchor, place) for place in likely]
+    read = [one for one in read if all(len(part.document.split()) <= _MOST_WORDS for part in one.differences)]
+    if not read:
+        near = nearest(scope, quoted.text, source)
+        return Verdict(quoted, Status.NOWHERE, near and near[0], (), note)
     chosen = min(read, key=lambda one: (bool(one.differences), one.place.path not in cited, _n_words(one.differences)))
     if chosen.differences:
         return Verdict(quoted, Status.CHANGED, chosen.place, chosen.differences, note)

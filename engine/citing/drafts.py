@@ -1,17 +1,18 @@
 """Finds the quotations in a draft, and the sources that the draft cites beside each. Pure.
 
-A draft is Markdown, LaTeX, Org, Typst or plain text; `with_blocks` makes one of a document of another format. Quotation
-marks of all languages count, nested ones belong to the outer quotation, and a block quotation counts as one. Code and
-comments hold no quotations.
+A draft is Markdown, LaTeX, Org, Typst or plain text; `draft_formats.with_blocks` makes one of a document of another
+format. Quotation marks of all languages count, nested ones belong to the outer quotation, and a block quotation counts
+as one. Code and comments hold no quotations.
 """
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from longsearch.engine.citing.cited import Citation, Citations, Cited
-from longsearch.engine.citing.tex_quotes import is_tex, printed, with_plain_marks
+from longsearch.engine.citing.draft_formats import blanked, with_markdown_marks
+from longsearch.engine.citing.tex_quotes import is_tex, printed
 from longsearch.engine.languages.scripts import SPACED_OR_RUN, UNSPACED_RUN
 from longsearch.engine.sentences import cut_sentences
 
@@ -43,18 +44,17 @@ _POSSESSIVE = re.compile(r"s['’] [^\W\d_]")
 _LONGEST = 8_000
 """Characters; a mark that is not closed within them opens nothing."""
 _PARAGRAPH = re.compile(r"(?:[^\n]+\n?)+")
-_CODE = re.compile(r"^(```|~~~).*?^\1[^\n]*$|(?<!`)`(?!`)[^`\n]+`(?!`)", re.MULTILINE | re.DOTALL)
 _BLOCK = re.compile(r"(?:^[ ]{0,3}>[^\n]*(?:\n|\Z))+", re.MULTILINE)
 _OF_BLOCK = re.compile(r"^[ ]{0,3}>[ ]?", re.MULTILINE)
-_ORG_BLOCK = re.compile(r"^[ \t]*#\+begin_quote[^\n]*\n(.*?)^[ \t]*#\+end_quote[^\n]*$", re.I | re.M | re.DOTALL)
-_PLAIN = (".txt", ".text", ".rst")
-_INDENTED = re.compile(r"(?<=[^:]:\n\n)(?:(?:\t| {2,})[ \t]*\S[^\n]*(?:\n|\Z))+")
-"""A block of plain text that the line before announces; after two colons reStructuredText has code."""
-_ORG_CODE = re.compile(r"^[ \t]*#\+begin_(src|example)\b.*?^[ \t]*#\+end_\1[^\n]*$", re.I | re.M | re.DOTALL)
-_TYPST = re.compile(r"#quote\((?:[^()\[\]]|\[[^\[\]]{0,100}\]){0,200}\)\[([^\[\]]*)\]|#quote\[([^\[\]]*)\]")
 _SOURCE_LINE = re.compile(r"\n\s*(?:—|–|--)[^\n]*\s*\Z")
-_GAP = re.compile(r"\s*(?:\[[^\]]*\]|\(\s*(?:…|\.{3})\s*\)|…|(?:\.\s?){3,})\s*")
-_LINK = re.compile(r"!?\[([^\[\]]*)\]\((?:<[^>\n]{1,500}>|[^)\s]{1,500})\)")
+_GAP = re.compile(
+    r"\s*(?:(?:[^\W\d_]+(?=\[[^\W\d_]{0,6}\](?!\w)))?\[[^\]]*\]"  # depend[s]: its end is the draft's own
+    r"|\(\s*(?:…|\.{3}|sic!?|(?:emphasis|italics) (?:added|mine|ours)|my emphasis|Hervorhebung [^()]{1,40}"
+    r"|(?:je souligne|nous soulignons))\s*\)|…|(?:\.\s?){3,})\s*",
+    re.IGNORECASE,
+)
+_LINK = re.compile(r"!?\[([^\[\]]*)\](?:\((?:<[^>\n]{1,500}>|[^)\s]{1,500})\)|\{[.#][^}\n]{0,100}\})")
+"""A link, or pandoc's mark for a span: [Raft]{.smallcaps}."""
 _AFTER_SOURCE = re.compile(r"[\s,;:]*(?:(?:pp?|S|pages?|Seite)\.?\s*[\divx–-]+)?[\s).\]]*\Z")
 _SENTENCE_END = ".!?…\"'”’»“"
 _OWN_CASE = re.compile(r"(?<!\w)\[([^\W\d_])\](?=[^\W\d_])")
@@ -92,7 +92,7 @@ def quotations_in(draft: str, suffix: str = "") -> list[Quoted]:
     """Return the quotations of a draft in their order. `suffix`: of its file, such as ".tex"."""
     text = with_markdown_marks(draft, suffix)
     citations = Citations(text)
-    found = sorted([*_blocks(text), *_marked(_BLOCK.sub(_blank, text))])
+    found = sorted([*_blocks(text), *_marked(_BLOCK.sub(blanked, text))])
     lines = [at for at, character in enumerate(text) if character == "\n"]
     quoted = []
     for start, stop, linked in found:
@@ -143,37 +143,6 @@ def _without(text: str, start: int, stop: int, citations: Sequence[Citation], su
     said = "".join([*parts, text[at:stop]])
     plain = printed(said) if is_tex(suffix) else " ".join(said.split())
     return re.sub(r"\s+([.,;:!?])", r"\1", re.sub(r"^[>#*\s-]+", "", plain)).strip()
-
-
-def with_markdown_marks(draft: str, suffix: str) -> str:
-    """Return a draft with Markdown's marks for quotations, and without code. Its lines stay what they are."""
-    if is_tex(suffix):
-        return with_plain_marks(draft)
-    if suffix == ".org":
-        return _ORG_BLOCK.sub(lambda found: f"\n{as_block(found[1])}", _ORG_CODE.sub(_blank, draft))
-    if suffix in _PLAIN:
-        draft = _INDENTED.sub(lambda found: as_block(found[0]), draft)
-    if suffix == ".typ":
-        return _TYPST.sub(lambda found: f"“{found[1] or found[2]}”", draft)
-    return _CODE.sub(_blank, draft)
-
-
-def with_blocks(text: str, quoted: Iterable[tuple[int, int]]) -> str:
-    """Return the text of a document with Markdown's mark before the lines of each block quotation."""
-    parts, at = [], 0
-    for start, stop in quoted:
-        parts += [text[at:start], as_block(text[start:stop])]
-        at = stop
-    return "".join([*parts, text[at:]])
-
-
-def as_block(text: str) -> str:
-    """Return a text as a block quotation of Markdown."""
-    return "\n".join(f"> {line}" for line in text.split("\n"))
-
-
-def _blank(found: re.Match[str]) -> str:
-    return re.sub(r"[^\n]", " ", found[0])
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int, str]]:
@@ -227,7 +196,8 @@ def _end_of(text: str, start: int, limit: int) -> int | None:
     opening = text[start]
     depth, possessive = 1, None
     if not _CLOSER[opening].search(text, start + 1, limit):
-        return None
+        straight = text.find('"', start + 1, limit) if opening in "“„" else -1  # „so"
+        return straight + 1 if straight >= 0 else None
     for found in _MARK[opening].finditer(text, start + 1, limit):
         at, character = found.start(), found[0]
         if _CLOSER[opening].match(text, at):

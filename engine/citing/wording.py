@@ -1,7 +1,8 @@
 """Compares the words of a quotation with those of a document, and names what differs. Pure.
 
-What only print does is no difference: case, accents, hyphens, line ends, the marks of notes, and what stands between
-two pages. A sign or a percent beside a number is one, though a search for the words would not see it.
+What only print does is no difference: case, accents, hyphens, line ends, the marks of notes, of sources and of items of
+a list, and what stands between two pages. A sign or a percent beside a number is one, though a search for the words
+would not see it.
 """
 
 import re
@@ -21,6 +22,13 @@ _TOKEN = re.compile(
 _NOTE = re.compile(r"\d{1,3}")
 _FUSED = re.compile(r"([^\W\d_]{2,}?)(?:[\u00b2\u00b3\u00b9\u2070-\u2079]{1,3}|(?<=[a-z]{3})(?<![A-Z])\d{1,2})")
 _OPEN_MARK = re.compile(r"\[(?:\d{1,3}[,;–-]\s?)*$")
+_SOURCE = re.compile(
+    r"\[[A-Z][\w+-]{1,20}\d{2,4}[a-z]?(?:[,;]\s?(?:[A-Z][\w+-]{1,20}\d{2,4}[a-z]?|p{1,2}\.? ?\d+))*\]"
+    r"|\((?:(?:[A-Z][\w'’-]*|and|et al\.?|&|von|van|de|der)[,\s]+){1,8}(?:1[5-9]|20)\d\d[a-z]?\)"
+)
+"""The mark of a source: [Bro86, p. 3], (Codd 1990)."""
+_ITEM = re.compile(r"\n\s*(?:(\d{1,2})[.)]|(ˆ))\s")
+"""The mark of an item of a list; some fonts have ˆ for a bullet."""
 _NO_WORD = re.compile(r"\W*")
 _LONGEST_BETWEEN = 150
 """Words that may stand between two pages: a footnote, a heading of the page, the caption of a figure."""
@@ -97,6 +105,8 @@ def _only_prints(said: Sequence[_Token], stands: Sequence[_Token], document: str
         return True
     if not said and all(_is_note(one, document) for one in stands):
         return True
+    if not said and stands and _is_mark(stands[0].start, stands[-1].stop, document):
+        return True
     if len(stands) > _LONGEST_BETWEEN or not stands:
         return False
     before = len(document[: stands[0].start].rstrip())
@@ -104,6 +114,15 @@ def _only_prints(said: Sequence[_Token], stands: Sequence[_Token], document: str
     is_between = any(before <= page <= (next_word.end() if next_word else 0) for page in page_starts)
     halves = stands[0].key + stands[-1].key  # a word that is divided between the pages
     return is_between and (not said or (len(said) == 1 and len(stands) > 1 and said[0].key == halves))
+
+
+def _is_mark(start: int, stop: int, document: str) -> bool:
+    """Whether the words from `start` to `stop` are the mark of a source or of an item of a list."""
+    source = _SOURCE.match(document, start - 1)
+    item = _ITEM.search(document, max(0, start - 20), stop + 2)
+    return (source is not None and source.end() - stop < 2) or (
+        item is not None and item.span(item.lastindex or 0) == (start, stop)
+    )
 
 
 def _without_note(token: _Token) -> str:

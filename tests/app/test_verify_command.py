@@ -45,6 +45,7 @@ def verified(capsys: pytest.CaptureFixture[str], papers: Path, draft: str, name:
         ("old and the same valve had failed nine times before", "changed"),
         ("ame valve had failed nine times bef", "changed"),
         ("Decay heat went on at −six percent", "verbatim"),
+        ("the sale of lawn mowers in ten towns", "nowhere"),
     ],
 )
 def test_a_quotation_is_verbatim_changed_or_nowhere(

@@ -121,6 +121,22 @@ def test_ellipses_and_brackets_part_a_quotation() -> None:
     assert quoted.pieces == ("the valve", "stayed open", "and nobody", "looked at it")
 
 
+@pytest.mark.parametrize(
+    ("draft", "pieces"),
+    [
+        ("“the valve stay[s] open for many hours”", ("the valve", "open for many hours")),
+        ("“the valve (sic) stayed open for many hours (emphasis added)”", ("the valve", "stayed open for many hours")),
+        ("“the [valve]{.smallcaps} stayed open for many hours”", ("the valve stayed open for many hours",)),
+        ('„the valve stayed open for hours" and that', ("the valve stayed open for hours",)),
+        (",,the valve stayed open\nfor hours'' and that", ("the valve stayed open for hours",)),
+        ("``the valve stayed open for hours'' and that", ("the valve stayed open for hours",)),
+    ],
+)
+def test_what_a_writer_adds_and_types_otherwise_is_not_quoted(draft: str, pieces: tuple[str, ...]) -> None:
+    (quoted,) = quotations_in(draft, ".txt")
+    assert quoted.pieces == pieces
+
+
 def test_a_quotation_of_fewer_than_five_words_has_nothing_to_judge() -> None:
     assert [quoted.pieces for quoted in quotations_in("“a small break” and “弁は二時間のあいだ開いたまま”")] == [
         (),

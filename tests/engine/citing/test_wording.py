@@ -15,6 +15,10 @@ from longsearch.engine.citing.wording import Difference, differences, whole_word
         ("the data base of names", "the database of names"),
         ("弁は開いたまま", "弁は開い\nたまま"),
         ("fell by −5 % to 1,5", "fell by -5% to 1.5"),
+        ("Brooks found four of Codd’s properties", "Brooks[Bro86, p3] found four of Codd’s (Codd 1990) properties"),
+        ("as Lakshmanan found, it is", "as Lakshmanan found (Lakshmanan, Sadri, and Subramanian 1996), it is"),
+        ("forms a column. Each row", "forms a column.\n\n2. Each row"),
+        ("are values. Several variables", "are values.\nˆ Several variables"),
     ],
 )
 def test_what_only_print_does_is_no_difference(draft: str, document: str) -> None:
@@ -26,6 +30,8 @@ def test_what_only_print_does_is_no_difference(draft: str, document: str) -> Non
     [
         ("fell by 5 degrees", "fell by −5 degrees", "5", "−5"),
         ("a share of 5 in all", "a share of 5% in all", "5", "5%"),
+        ("the valve failed again", "the valve failed (in May 1979) again", "", "in May 1979"),
+        ("the valve failed again", "the valve failed 2. again", "", "2"),
         ("they failed times before", "they failed 9 times before", "", "9"),
         ("Python is used here", "Python3 is used here", "Python", "Python3"),
         ("弁は開いたまま", "弁は閉じたまま", "開 い", "閉 じ"),
