@@ -41,12 +41,23 @@ _LONGEST_WORD = 40
 
 
 def show(results: "SearchResults", options: Namespace) -> int:
-    """Print the results as the options say, and remember them for `open-hit`. Returns 0, or 1 if there are none."""
+    """Print the results as the options say, and remember them for `open-hit`. Returns 0, or 1 if there are none.
+
+    Of these options a command may lack all but `json`.
+    """
     _remember(results)
-    if options.format is not None or options.print0:
+    given = vars(options)
+    explain, n_answers = given.get("explain", False), given.get("answers")
+    if given.get("format") is not None or given.get("print0"):
         records.write(results, options)
-        return 0 if results.hits else 1
-    return report(results, options.json, getattr(options, "explain", False), getattr(options, "answers", None))
+    elif options.json:
+        print(json.dumps(to_json(results, explain, n_answers or _N_ANSWERS), indent=2))
+    elif n_answers:
+        print("\n".join(_answer_lines(results, n_answers)) or "nothing found")
+    else:
+        is_linked = sys.stdout.isatty() and has_links(os.environ)
+        print(to_text(results, shutil.get_terminal_size().columns, explain, is_linked))
+    return 0 if results.hits else 1
 
 
 def _remember(results: "SearchResults") -> None:
@@ -65,18 +76,6 @@ def _remember(results: "SearchResults") -> None:
         hits.append([hit.path, *place])
     with suppress(OSError, LongsearchError):
         replace_object(data_folder() / LAST_HITS, {"hits": hits})
-
-
-def report(results: "SearchResults", as_json: bool, explain: bool = False, n_answers: int | None = None) -> int:
-    """Print the results, or their `n_answers` best sentences alone. Returns 0, or 1 if there are none."""
-    if as_json:
-        print(json.dumps(to_json(results, explain, n_answers or _N_ANSWERS), indent=2))
-    elif n_answers:
-        print("\n".join(_answer_lines(results, n_answers)) or "nothing found")
-    else:
-        is_linked = sys.stdout.isatty() and has_links(os.environ)
-        print(to_text(results, shutil.get_terminal_size().columns, explain, is_linked))
-    return 0 if results.hits else 1
 
 
 def to_json(results: "SearchResults", explain: bool = False, n_answers: int = _N_ANSWERS) -> dict[str, Any]:

@@ -113,7 +113,7 @@ def _add(options: Namespace) -> int:
 
 
 def _run(options: Namespace) -> int:
-    from longsearch.app.commands.results import report
+    from longsearch.app.commands.results import show
     from longsearch.app.evidence.saving import searched
     from longsearch.app.folders.listing import indexed_folders
     from longsearch.app.models import query_vectors as vectors
@@ -123,7 +123,7 @@ def _run(options: Namespace) -> int:
     one = searches.named(options.name)
     results = searched(one, indexed_folders(), vectors.from_anywhere, options.k)
     news = searches.look(one.name)
-    exit_code = report(results, options.json)
+    exit_code = show(results, options)
     if news and not options.json:
         print(f"{counted(len(news), 'passage')} new since you last looked")
     return exit_code

@@ -47,7 +47,7 @@ def groups(scope: Scope) -> Iterator[list[Version]]:
 def _hits(index: Index, root: str, name: str, under: str) -> list[DocumentHit]:
     """Return each document as a hit."""
     paths = files.paths_of_each(index.db, documents.all_ids(index.db).tolist(), under)
-    outlines = documents.outlines(index.db, list(paths))
+    outlines = index.outlines(list(paths))
     hits = []
     for rank, (id_, named) in enumerate(sorted(paths.items(), key=lambda one: one[1]), start=1):
         first, *others = (os.path.join(root, path) for path in named)  # noqa: PTH118 - Path would normalise a hostile name

@@ -47,7 +47,7 @@ def measure(root: Path, under: str = "") -> SearchTimes:
         if not len(ids):
             raise LongsearchError("there is nothing to search yet", "see how far it is: longsearch status")
         drawn = np.random.default_rng(0).choice(ids, min(len(ids), _N_QUERIES), replace=False)
-        rows = documents.passage_rows(db, drawn.tolist()).values()
+        rows = index.passage_rows(drawn.tolist()).values()
         texts = [texts_of.spans(db, row.document_id, [(row.start, row.stop)])[0] for row in rows]
         known = list(index.backend.vectors_of(Kind.VECTORS, drawn.tolist()).values())
     queries = [_words_of(text, number) for number, text in enumerate(texts)]

@@ -175,9 +175,12 @@ def best_of(
             break  # what furnishes a page only costs, so no further one can be better
         if stop - first > 1 and not _goes_on(text, spans[first], spans[first + 1]):
             continue
-        weighed = score - FURNITURE_COSTS * any(_is_furniture(text, span, furniture) for span in spans[first:stop])
-        if weighed > highest:
-            best, highest = run, weighed
+        for start, end in spans[first:stop]:
+            if _PAGE_NUMBER.match(text[start:end]) or any(own < end and start < last for own, last in furniture):
+                score -= FURNITURE_COSTS
+                break
+        if score > highest:
+            best, highest = run, score
     score, first, stop = best
     if first == stop:
         return None
@@ -191,12 +194,6 @@ def _goes_on(text: str, span: Span, following: Span) -> bool:
     """Whether two sentences stand in one paragraph: no item of a list, no row, no heading."""
     between = text[span[1] : following[0]]
     return "\n\n" not in between and PAGE_BREAK not in between and _ENDED.search(text[slice(*span)]) is not None
-
-
-def _is_furniture(text: str, span: Span, furniture: Sequence[Span]) -> bool:
-    first, last = span
-    is_listed = any(start < last and first < stop for start, stop in furniture)
-    return is_listed or _PAGE_NUMBER.match(text[first:last]) is not None
 
 
 @lru_cache(1024)

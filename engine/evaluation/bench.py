@@ -75,11 +75,11 @@ class Bench:
         return [self._index.of_documents(query.text, documents) for query in self.dataset.queries]
 
     @cached_property
-    def known_words(self) -> list[float]:
-        """The share of the words of each query that any document holds."""
+    def trusts(self) -> list[float]:
+        """How much of its weight the score by words of each query keeps."""
         if self._same_words:
-            return self._same_words.known_words
-        return [self._index.known_words(query.text) for query in self.dataset.queries]
+            return self._same_words.trusts
+        return [self._index.trust(query.text) for query in self.dataset.queries]
 
     @cached_property
     def window_words(self) -> Ranked:

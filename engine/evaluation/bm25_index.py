@@ -57,9 +57,9 @@ class Bm25:
         table = np.array(ranked, np.float64).reshape(-1, 2)
         return table[:, 0].astype(np.int64), table[:, 1] / highest
 
-    def known_words(self, query: str) -> float:
-        """Return the share of the query's terms that any text holds; 1 for a query without terms."""
-        return WordStatistics(0, self._n_texts, 0, self._n_holding(self._terms(query)), ()).known_words
+    def trust(self, query: str) -> float:
+        """Return how much of its weight the score by words of a query keeps."""
+        return WordStatistics(0, self._n_texts, 0, self._n_holding(self._terms(query)), ()).trust
 
     def of_documents(self, query: str, documents: NDArray[np.int64]) -> dict[int, float]:
         """Score the documents by words, as longsearch does; documents (n_rows,) has the document of each row."""

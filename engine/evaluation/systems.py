@@ -19,7 +19,7 @@ from longsearch.engine.evaluation.ranked_spans import (
     scores_of,
 )
 from longsearch.engine.evaluation.vector_cache import VectorCache
-from longsearch.engine.search.fusion import WEIGHT_OF_DOCUMENT_WORDS, best_first, combine, mixed, trust
+from longsearch.engine.search.fusion import WEIGHT_OF_DOCUMENT_WORDS, best_first, combine, mixed
 
 _FUSED_DEPTH, _K = 200, 60
 System = Callable[[Bench], Ranked]
@@ -54,8 +54,8 @@ def hybrid(bench: Bench) -> Ranked:
         dict.fromkeys(meaning, 0.0) | words for meaning, words in zip(by_meaning, scores_of(bench.words), strict=True)
     ]
     trusted = [
-        {row: trust(known) * score for row, score in scores.items()}
-        for scores, known in zip(_in_documents(bench, candidates), bench.known_words, strict=True)
+        {row: trust * score for row, score in scores.items()}
+        for scores, trust in zip(_in_documents(bench, candidates), bench.trusts, strict=True)
     ]
     pairs = zip(trusted, by_meaning, strict=True)
     return ranked_by(bench.ours.passages, [combine(*pair) for pair in pairs])

@@ -55,8 +55,10 @@ class Lookup:
     """The first passage of a document matches if its title, its name or an identifier is the whole query; or ""."""
     ranked_phrases: tuple[str, ...] = ()
     """How the phrases are ranked, where it is not by themselves."""
-    lighter: tuple[tuple[str, float], ...] = ()
-    """Expressions that were not typed and count less than words, each with its weight: parts of compounds."""
+    lighter: tuple[str, ...] = ()
+    """Expressions that were not typed and count less than words: parts of compounds."""
+    weights: tuple[float, ...] = ()
+    """The weight of each term; () if all count in full."""
 
     @property
     def typed(self) -> tuple[str, ...]:
@@ -66,12 +68,7 @@ class Lookup:
     @property
     def terms(self) -> tuple[str, ...]:
         """The expressions that decide the rank, the lighter ones last."""
-        return self.typed + tuple(expression for expression, _ in self.lighter)
-
-    @property
-    def weights(self) -> tuple[float, ...]:
-        """The weight of each term; () if all count in full."""
-        return (1.0,) * len(self.typed) + tuple(weight for _, weight in self.lighter) if self.lighter else ()
+        return self.typed + self.lighter
 
 
 def lookup(query: Query, languages: IndexLanguages) -> Lookup:

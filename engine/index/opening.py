@@ -9,6 +9,7 @@ import apsw
 from longsearch.engine.index.index import Index
 from longsearch.engine.index.sqlite import SqliteBackend
 from longsearch.engine.store.connection import errors_explained, open_for_reading, transaction
+from longsearch.engine.store.segments.files import Segments
 
 POINTER = ".lance"
 """The ending of a file that names the store of an index instead of being one."""
@@ -32,4 +33,4 @@ def open_index(path: Path) -> Iterator[Index]:
             db = stack.enter_context(open_for_reading(path))
         with errors_explained(path, apsw.IOError), transaction(db, "DEFERRED"):
             meta = dict(db.execute("SELECT key, value FROM meta"))
-            yield Index(path, db, SqliteBackend(db, int(meta.get("dim", 0))), meta)
+            yield Index(path, db, SqliteBackend(Segments(db), int(meta.get("dim", 0))), meta)

@@ -50,14 +50,15 @@ class WordsBySegments:
 
     def best(self, limit: int, allowed: CandidateFilter | None) -> Found:
         """See `QueryWords`."""
-        weights, mean_length = np.array(bm25.idfs(self.statistics)), bm25.mean_length(self.statistics)
+        figures, weights = self.statistics, np.array(bm25.idfs(self.statistics))
+        mean_length = figures.n_words / max(1, figures.n_passages)
         ids, scores = [np.empty(0, np.int64)], [np.empty(0)]
         for part in self.parts:
             mask = None if allowed is None else part.mask(allowed)
             places = _candidates(part, weights, mean_length, limit, mask)
             counts = np.array([held.at(places) for held in part.held]).reshape(len(part.held), len(places))
             ids.append(part.passage_ids[places])
-            scores.append(bm25.of_passages(counts, part.lengths[places], self.statistics))
+            scores.append(bm25.of_passages(counts, part.lengths[places], figures))
         all_ids, all_scores = np.concatenate(ids), np.concatenate(scores)
         order = np.lexsort((all_ids, -all_scores))[:limit]
         return list(zip(all_ids[order].tolist(), all_scores[order].tolist(), strict=True))

@@ -1,10 +1,10 @@
 """What an index in SQLite answers: by its segments where it has them, else by FTS5 and by reading all vectors."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
 
-import apsw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -36,41 +36,43 @@ def _sound(
         try:
             return ask(self, *args, **options)
         except DamagedSegmentError:
-            self._segments.leave()
+            self.segments.leave()
             return ask(self, *args, **options)
 
     return asked
 
 
+@dataclass(frozen=True, slots=True)
 class SqliteBackend:
     """`IndexBackend` by an ordinary index file, at one moment."""
 
-    def __init__(self, db: apsw.Connection, dim: int) -> None:
-        """`dim`: the dimension of the vectors; 0 before a model is in use."""
-        self._db, self._dim = db, dim
-        self._segments = Segments(db)
+    segments: Segments
+    dim: int
+    """The dimension of the vectors; 0 before a model is in use."""
+    expect: None = None
+    """See `IndexBackend`."""
 
     @_sound
     def words(self, asked: Lookup, n_documents: int) -> QueryWords:
         """See `IndexBackend`."""
-        parts = parts_of(self._segments, forms_cut(self._db, list(map(forms_of, asked.terms))))
+        parts = parts_of(self.segments, forms_cut(self.segments.db, list(map(forms_of, asked.terms))))
         if parts is None:
-            return by_fts5(self._db, asked, n_documents)
-        return WordsBySegments.of(parts, asked.weights, n_documents, *keywords.totals(self._db))
+            return by_fts5(self.segments.db, asked, n_documents)
+        return WordsBySegments.of(parts, asked.weights, n_documents, *keywords.totals(self.segments.db))
 
     @_sound
     def matching(self, match: str) -> NDArray[np.int64]:
         """See `IndexBackend`."""
-        found = matching(self._segments, match)
-        return keywords.matching(self._db, match) if found is None else found
+        found = matching(self.segments, match)
+        return keywords.matching(self.segments.db, match) if found is None else found
 
     def first_matching(self, match: str, limit: int, allowed: NDArray[np.int64] | None) -> list[int]:
         """See `IndexBackend`."""
-        return keywords.first_matching(self._db, match, limit, allowed)
+        return keywords.first_matching(self.segments.db, match, limit, allowed)
 
     def best(self, match: str, limit: int, allowed: NDArray[np.int64] | None) -> Found:
         """See `IndexBackend`."""
-        return keywords.best(self._db, match, limit, allowed)
+        return keywords.best(self.segments.db, match, limit, allowed)
 
     @_sound
     def nearest_passages(self, query: Vectors, k: int, allowed: CandidateFilter | None = None) -> Found:
@@ -78,67 +80,67 @@ class SqliteBackend:
 
         In a large index the segments pick the candidates; they may miss one that barely beats the last.
         """
-        if not self._dim or (allowed is not None and allowed.is_empty):
+        if not self.dim or (allowed is not None and allowed.is_empty):
             return []
-        vector = vectors.unit_vectors(np.atleast_2d(query), self._dim)[0]
-        search = VectorSearch.open(self._segments, Kind.VECTORS, self._dim)
+        vector = vectors.unit_vectors(np.atleast_2d(query), self.dim)[0]
+        search = VectorSearch.open(self.segments, Kind.VECTORS, self.dim)
         if search is not None:
             return search.nearest(vector, min(k, vectors.K_MAX), allowed)
-        ids = None if allowed is None else allowed.ids(self._db)
-        return vectors.nearest_of_all(self._db, storage_chunks.PASSAGES, vector, k, ids)
+        ids = None if allowed is None else allowed.ids(self.segments.db)
+        return vectors.nearest_of_all(self.segments.db, storage_chunks.PASSAGES, vector, k, ids)
 
     @_sound
     def nearest_documents(self, query: Vectors, k: int, allowed: NDArray[np.int64] | None = None) -> Found:
         """See `VectorIndex`."""
-        if not self._dim:
+        if not self.dim:
             return []
-        vector = vectors.unit_vectors(np.atleast_2d(query), self._dim)[0]
-        search = VectorSearch.open(self._segments, Kind.DOCUMENTS, self._dim) if allowed is None else None
+        vector = vectors.unit_vectors(np.atleast_2d(query), self.dim)[0]
+        search = VectorSearch.open(self.segments, Kind.DOCUMENTS, self.dim) if allowed is None else None
         if search is not None:
             return search.nearest(vector, min(k, vectors.K_MAX))
-        return vectors.nearest_of_all(self._db, storage_chunks.DOCUMENTS, vector, k, allowed)
+        return vectors.nearest_of_all(self.segments.db, storage_chunks.DOCUMENTS, vector, k, allowed)
 
     @_sound
     def cosines(self, kind: Kind, ids: Sequence[int], query: Vectors) -> dict[int, float]:
         """See `VectorIndex`."""
-        if not self._dim or not ids:
+        if not self.dim or not ids:
             return {}
         wanted = np.array(sorted(ids), np.int64)
-        search = VectorSearch.open(self._segments, kind, len(query))
-        found, scores = read(self._db, kind, wanted, query) if search is None else search.cosines(wanted, query)
+        search = VectorSearch.open(self.segments, kind, len(query))
+        found, scores = read(self.segments.db, kind, wanted, query) if search is None else search.cosines(wanted, query)
         return dict(zip(found.tolist(), scores.tolist(), strict=True))
 
     def vectors_of(self, kind: Kind, ids: Sequence[int]) -> dict[int, Vectors]:
         """See `VectorIndex`."""
-        return vectors.of_ids(self._db, _TABLES[kind], ids)
+        return vectors.of_ids(self.segments.db, _TABLES[kind], ids)
 
     def vectors_of_passages(self, document_id: int) -> Vectors:
         """See `VectorIndex`."""
-        return vectors.of_passages(self._db, document_id)
+        return vectors.of_passages(self.segments.db, document_id)
 
     def vector_of_document(self, document_id: int) -> Vectors | None:
         """See `VectorIndex`."""
-        return vectors.of_document(self._db, document_id)
+        return vectors.of_document(self.segments.db, document_id)
 
     @_sound
     def words_near(self, typed: str, most: int, least: int) -> dict[str, int]:
         """See `IndexBackend`."""
-        return dictionary.words_near(self._segments, typed, most, least)
+        return dictionary.words_near(self.segments, typed, most, least)
 
     @_sound
     def words_like(self, pattern: str) -> list[str]:
         """See `IndexBackend`."""
-        return dictionary.words_like(self._segments, pattern)
+        return dictionary.words_like(self.segments, pattern)
 
     @_sound
     def terms_around(self, parts: Sequence[str]) -> dict[str, dict[str, int]]:
         """See `IndexBackend`."""
-        return dictionary.terms_around(self._segments, parts)
+        return dictionary.terms_around(self.segments, parts)
 
     @_sound
     def counts_of(self, stems: Sequence[str]) -> dict[str, int]:
         """See `IndexBackend`."""
-        return dictionary.counts_of(self._segments, stems)
+        return dictionary.counts_of(self.segments, stems)
 
     @_sound
     def documents_of(self, passage_ids: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -147,12 +149,12 @@ class SqliteBackend:
         A passage never changes its document. So a segment that is wrong about a passage's words is right about this.
         """
         owners = np.zeros(len(passage_ids), np.int64)  # no document has the id 0
-        for segment, _ in self._segments.opened(Kind.WORDS) or ():
+        for segment, _ in self.segments.opened(Kind.WORDS) or ():
             places, wanted = places_among(segment["ids"], passage_ids)
             owners[wanted] = segment["document_ids"][np.searchsorted(segment["first_of"], places, "right") - 1]
         left = np.flatnonzero(owners == 0)
         if len(left):
-            document_of = documents.documents_of(self._db, passage_ids[left].tolist())
+            document_of = documents.documents_of(self.segments.db, passage_ids[left].tolist())
             owners[left] = [document_of[id_] for id_ in passage_ids[left].tolist()]
         return owners
 
@@ -160,7 +162,7 @@ class SqliteBackend:
     def lengths(self, document_ids: NDArray[np.int64]) -> NDArray[np.int64]:
         """See `IndexBackend`."""
         found = np.zeros(len(document_ids), np.int64)
-        for segment, dead in self._segments.opened(Kind.WORDS) or ():
+        for segment, dead in self.segments.opened(Kind.WORDS) or ():
             places, wanted = places_among(segment["document_ids"], document_ids)
             first = segment["first_of"][places]
             living = ~np.isin(
@@ -169,15 +171,12 @@ class SqliteBackend:
             found[wanted[living]] += (segment["first_of"][places + 1] - first)[living]
         left = np.flatnonzero(found == 0)
         if len(left):
-            length_of = documents.lengths(self._db, document_ids[left].tolist())
+            length_of = documents.lengths(self.segments.db, document_ids[left].tolist())
             found[left] = [length_of[id_] for id_ in document_ids[left].tolist()]
         return found
 
     @property
     def lacks_segments(self) -> bool:
         """See `IndexBackend`."""
-        kinds = [kind for kind in Kind if self._segments.manifest(kind).segments]
-        return any(self._segments.opened(kind) is None for kind in kinds)
-
-    def expect(self, passage_ids: Sequence[int]) -> None:
-        """Do nothing: SQLite reads each as it is asked for."""
+        kinds = [kind for kind in Kind if self.segments.manifest(kind).segments]
+        return any(self.segments.opened(kind) is None for kind in kinds)

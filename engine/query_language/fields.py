@@ -108,7 +108,7 @@ class Filters:
     of_files: list[tuple[str, str, bool]] = field(default_factory=list)
     """(field, value, is excluded), as `FileFilter.of` takes them."""
     of_folders: list[tuple[str, bool]] = field(default_factory=list)
-    """(name, is excluded), as `FolderFilter.of` takes them."""
+    """(name, is excluded), as `FolderFilter` has them."""
     conditions: list[Condition] = field(default_factory=list)
     order: tuple[Sort | None, bool] = (None, False)
     """How to sort the results, and whether the other way round."""

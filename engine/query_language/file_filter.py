@@ -6,7 +6,7 @@ The index knows the languages: `retrieval` leaves out documents in others.
 
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import PurePosixPath
 
@@ -45,11 +45,6 @@ class FileFilter:
         }
         return cls("", **fields)
 
-    @property
-    def admits_all(self) -> bool:
-        """Whether the filter admits every file."""
-        return replace(self, under="") == FileFilter() and self.under.strip("/") in ("", ".")
-
     def admits(self, path: str) -> bool:
         """Whether the filter admits the file at `path`, which is relative to the root and lies in the folder."""
         if not (self.parts or self.types or self.parts_excluded or self.types_excluded):
@@ -83,24 +78,13 @@ def folded(text: str) -> str:
 class FolderFilter:
     """The names of folders, as they were typed. Case does not matter."""
 
-    names: tuple[str, ...] = ()
-    """Search only these; () for all."""
-    excluded: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, typed: Iterable[tuple[str, bool]]) -> "FolderFilter":
-        """Build a filter from (name, is excluded)."""
-        listed = list(typed)
-        return cls(
-            tuple(name for name, is_excluded in listed if not is_excluded),
-            tuple(name for name, is_excluded in listed if is_excluded),
-        )
+    typed: tuple[tuple[str, bool], ...]
+    """(name, is excluded): search only those that are not excluded; all if there are none."""
 
     def __str__(self) -> str:
         """The filter as one may type it."""
-        return " ".join(
-            [f"folder:{quoted(name)}" for name in self.names] + [f"-folder:{quoted(name)}" for name in self.excluded]
-        )
+        named = [f"{'-' * is_excluded}folder:{quoted(name)}" for name, is_excluded in self.typed]
+        return " ".join(sorted(named, key=lambda text: text.startswith("-")))
 
     def chosen(self, known: Sequence[str]) -> list[str]:
         """Return those of the known names that the filter admits, in their order.
@@ -109,8 +93,11 @@ class FolderFilter:
         of them: `pap` for `work/papers`.
         Raises QueryError for a name that fits no folder, and if no folder is left.
         """
-        wanted = {name for typed in self.names for name in _named(typed, known)} if self.names else set(known)
-        left = wanted - {name for typed in self.excluded for name in _named(typed, known)}
+        named, excluded = (
+            {name for typed, is_excluded in self.typed if is_excluded == wanted for name in _named(typed, known)}
+            for wanted in (False, True)
+        )
+        left = (named or set(known)) - excluded
         if not left and known:
             raise QueryError("The query leaves out every folder", "Name a folder to search: folder:NAME")
         return [name for name in known if name in left]

@@ -108,7 +108,7 @@ def parse(text: str, prefix_last: bool = False, keys: Collection[str] = (), also
         raise QueryError(*_nothing_to_search(bool(excluded or joined)))
     kept = content_words(words, bool(phrases)), _distinct(phrases), _distinct(excluded)
     conditions, notes = tuple(dict.fromkeys(found.conditions))[:MAX_TERMS], tuple(dict.fromkeys(found.notes))
-    files, folders = FileFilter.of(found.of_files), FolderFilter.of(found.of_folders)
+    files, folders = FileFilter.of(found.of_files), FolderFilter(tuple(found.of_folders))
     positive = [part for part in parts if isinstance(part, Term)]
     if joined:
         positive = [term for part in parts for term in operators.terms_of(part)]
@@ -223,7 +223,7 @@ def folders_named(text: str, also: Sequence[Given] = ()) -> FolderFilter | None:
     for name, value in also:
         if fields.name_of(name.removeprefix("-"), ()) == fields.FOLDER:
             _take_given(found, name, value, ())
-    return FolderFilter.of(found.of_folders) if found.of_folders else None
+    return FolderFilter(tuple(found.of_folders)) if found.of_folders else None
 
 
 def _take_given(found: Filters, name: str, value: str, keys: Collection[str]) -> None:

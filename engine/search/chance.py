@@ -24,15 +24,14 @@ _LEAST_BEATEN = 0.9  # of the made-up queries
 def random_queries(index: Index, n: int = N_QUERIES, seed: int = 0) -> list[str]:
     """Return `n` queries of three to eight words, each word from a passage of its own; fewer if passages lack words."""
     chosen = random.Random(seed)  # noqa: S311 - no secret
-    db = index.db
-    ids = documents.all_passages(db).tolist()
+    ids = documents.all_passages(index.db).tolist()
     sizes = [chosen.randint(*_WORDS) for _ in range(n)]
     drawn = chosen.choices(ids, k=sum(sizes)) if ids else []
-    rows = documents.passage_rows(db, drawn)
+    rows = index.passage_rows(drawn)
     words = []
     for id_ in drawn:
         row = rows[id_]
-        (text,) = texts.spans(db, row.document_id, [(row.start, row.stop)])
+        (text,) = texts.spans(index.db, row.document_id, [(row.start, row.stop)])
         words.append(_random_word(text, chosen))
     queries = (" ".join(words[sum(sizes[:number]) :][:size]) for number, size in enumerate(sizes))
     return [query for query in queries if query.strip()]

@@ -62,7 +62,8 @@ def with_compounds(asked: Lookup, query: Query, indexes: Sequence[Index], spoken
             forms = [made_form(form) for form in (part, *compounds[part, one.language], *held)]
             if (part, one.language) not in stems:
                 lighter.setdefault(f"({any_of(dict.fromkeys(forms))})", WEIGHT_OF_PARTS)
-    return replace(asked, words=tuple(words), lighter=tuple(lighter.items()))
+    weights = (*(1.0 for _ in asked.typed), *lighter.values()) if lighter else ()
+    return replace(asked, words=tuple(words), lighter=tuple(lighter), weights=weights)
 
 
 def _typed(query: Query, codes: Collection[str]) -> Iterator[_Typed]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from longsearch.engine.index import bm25
 from longsearch.engine.index.backends import QueryWords
 from longsearch.engine.index.lookup import as_typed
-from longsearch.engine.search.fusion import WEIGHT_OF_DOCUMENT, WEIGHT_OF_DOCUMENT_WORDS, both, mixed, trust
+from longsearch.engine.search.fusion import WEIGHT_OF_DOCUMENT, WEIGHT_OF_DOCUMENT_WORDS, both, mixed
 from longsearch.engine.search.ranking import RankedDocument
 from longsearch.engine.search.retrieval import Candidates, Cosines
 from longsearch.engine.types.results import MeaningShare, Reason, SearchMode, WordShare
@@ -57,7 +57,7 @@ def _by_words(parts: Parts, places: NDArray[np.intp]) -> list[tuple[WordShare, .
         return []
     of_passages, of_documents = _of_passages(parts, parts.words, places), _of_documents(parts, parts.words, places)
     if parts.mode is SearchMode.HYBRID:
-        weight = both(trust(parts.words.statistics.known_words), 0.0)
+        weight = both(parts.words.statistics.trust, 0.0)
         of_passages, of_documents = weight * of_passages, weight * of_documents
     of_passages, of_documents = parts.weights[places] * of_passages, parts.weights[places] * of_documents
     names = list(map(as_typed, parts.terms))

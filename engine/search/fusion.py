@@ -30,9 +30,6 @@ apply to all its pages: the company, the year, the law.
 
 Mean nDCG@10 of nine dev sets by words at 0, .2, .3, .4, .5, .6: .780 .812 .818 .820 .819 .817; for long reports
 (kgrag_docs) .463 .712 .752 .763 .770 .775."""
-# mean nDCG@10 of 20 hybrid sets with questions in another language than their documents, for 0 (words always count in
-# full), .4, .5, .6, .7: .849 .850 .852 .853 .852; of 22 sets in one language .932 throughout
-KNOWN_WORDS_FOR_FULL_WEIGHT = 0.6
 
 
 def mixed(one: Score, other: Score, share: float) -> Score:
@@ -43,15 +40,6 @@ def mixed(one: Score, other: Score, share: float) -> Score:
     (`ReadoutConfig.excerpt_weight`).
     """
     return (1 - share) * one + share * other
-
-
-def trust(known_words: float) -> float:
-    """How much of its weight a score by words keeps in a hybrid search, from 0 to 1.
-
-    `known_words` is the share of the query's words that occur in the index. Where most do not, the question may be in
-    another language than the documents, and the few words that match are seldom those it is about.
-    """
-    return min(1.0, known_words / KNOWN_WORDS_FOR_FULL_WEIGHT)
 
 
 def both(by_words: Score, by_meaning: Score) -> Score:

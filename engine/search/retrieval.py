@@ -14,17 +14,15 @@ from longsearch.engine.arrays import Vectors
 from longsearch.engine.index import bm25
 from longsearch.engine.index.backends import Found, QueryWords
 from longsearch.engine.index.index import Index
-from longsearch.engine.index.lookup import Lookup, all_of, any_of, forms_of
+from longsearch.engine.index.lookup import Lookup, forms_of
 from longsearch.engine.query_language.fields import Condition
 from longsearch.engine.query_language.file_filter import FileFilter
-from longsearch.engine.query_language.query import Query
 from longsearch.engine.search.fusion import WEIGHT_OF_DOCUMENT, WEIGHT_OF_DOCUMENT_WORDS, mixed
 from longsearch.engine.search.metadata_filter import narrowed
 from longsearch.engine.search.ranking import PASSAGES_SHOWN, RankedDocument
 from longsearch.engine.store import excerpts, keywords, languages
 from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.records import Outline
-from longsearch.engine.store.segments.candidate_filter import CandidateFilter
 from longsearch.engine.store.segments.word_parts import forms_cut
 
 Scores = NDArray[np.float64]
@@ -34,14 +32,14 @@ def allowed_documents(
     index: Index, file_filter: FileFilter, conditions: Sequence[Condition] = ()
 ) -> NDArray[np.int64] | None:
     """Ids of the documents in files that the filter admits and of which the conditions hold, ascending; None: all."""
-    if file_filter.admits_all and not conditions:
+    if not (conditions or file_filter != FileFilter()):
         return None
     return index.kept((file_filter, tuple(conditions)), lambda: _admitted(index, file_filter, conditions))
 
 
 def _admitted(index: Index, file_filter: FileFilter, conditions: Sequence[Condition]) -> NDArray[np.int64] | None:
     allowed = None
-    if not file_filter.admits_all:
+    if file_filter != FileFilter():
         found = index.documents_where(file_filter)
         if file_filter.languages:
             spoken = list(languages.documents_in(index.db, file_filter.languages))
@@ -52,18 +50,6 @@ def _admitted(index: Index, file_filter: FileFilter, conditions: Sequence[Condit
         is_all = 0 < index.n_documents == len(found)  # of an empty index no document is admitted
         allowed = None if is_all else found
     return narrowed(index, allowed, conditions)
-
-
-def allowed_passages(index: Index, asked: Lookup, query: Query) -> CandidateFilter | None:
-    """The passages of admitted documents that hold all phrases and nothing excluded; None if all are allowed.
-
-    The filter applies before ranking: otherwise none of the best 200 might lie in a small folder.
-    """
-    in_files = allowed_documents(index, query.files, query.conditions)
-    holding = index.backend.matching(all_of(asked.phrases)) if asked.phrases else None
-    excluded = index.backend.matching(any_of(asked.excluded)) if asked.excluded else None
-    is_all = in_files is None and holding is None and excluded is None
-    return None if is_all else CandidateFilter(in_files, holding, excluded)
 
 
 @dataclass(frozen=True, slots=True)

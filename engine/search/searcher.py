@@ -22,21 +22,21 @@ from longsearch.engine.arrays import Vectors
 from longsearch.engine.index.backends import QueryWords
 from longsearch.engine.index.bm25 import pooled
 from longsearch.engine.index.index import Index
-from longsearch.engine.index.lookup import Lookup, as_typed, lookup
+from longsearch.engine.index.lookup import Lookup, all_of, any_of, as_typed, lookup
 from longsearch.engine.languages.compounds import COMPOUNDING
 from longsearch.engine.query_language.query import Query, in_languages, written
 from longsearch.engine.search import joined, versions
 from longsearch.engine.search.calibration import with_levels
 from longsearch.engine.search.compounds import with_compounds
 from longsearch.engine.search.explaining import Parts, with_reasons
-from longsearch.engine.search.fusion import both, trust
+from longsearch.engine.search.fusion import both
 from longsearch.engine.search.hits import LEAST_SCORE, to_hits
 from longsearch.engine.search.metadata_filter import in_order, list_order, listed, sort_hits, sort_keys
 from longsearch.engine.search.patterns import MAY_BE_PATTERN, as_lit, with_words_like
 from longsearch.engine.search.ranking import PASSAGES_SHOWN, RankedDocument, RankedPassage, group
 from longsearch.engine.search.retrieval import (
     Candidates,
-    allowed_passages,
+    allowed_documents,
     by_meaning,
     by_own_words,
     by_words,
@@ -162,14 +162,22 @@ def _mode(indexes: Sequence[Index], request: SearchRequest) -> tuple[SearchMode,
 
 
 def _plans(asked_of: _Asked, request: SearchRequest, mode: SearchMode, asked: Lookup) -> list[Plan]:
-    """The search of each index. Its words are scored by the figures of all indexes."""
-    has_words = mode is not SearchMode.MEANING and not request.query.is_listing
+    """The search of each index. Its words are scored by the figures of all indexes.
+
+    What a passage must be is known before passages are ranked: otherwise none of the best 200 might lie in a small
+    folder.
+    """
+    query, has_words = request.query, mode is not SearchMode.MEANING and not request.query.is_listing
     plans = []
     for index, vector in asked_of:
         words = index.backend.words(asked, index.n_documents) if has_words else None
-        allowed = allowed_passages(index, asked, request.query)
-        if request.query.joined and asked.languages:
-            allowed = joined.narrowed(allowed, index, request.query.joined, asked.languages)
+        in_files = allowed_documents(index, query.files, query.conditions)
+        holding = index.backend.matching(all_of(asked.phrases)) if asked.phrases else None
+        excluded = index.backend.matching(any_of(asked.excluded)) if asked.excluded else None
+        is_all = in_files is None and holding is None and excluded is None
+        allowed = None if is_all else CandidateFilter(in_files, holding, excluded)
+        if query.joined and asked.languages:
+            allowed = joined.narrowed(allowed, index, query.joined, asked.languages)
         named = index.backend.matching(asked.named) if asked.named else np.empty(0, np.int64)
         if len(named) and allowed is not None:
             named = allowed.admitted(named, index.backend.documents_of(named))
@@ -304,7 +312,7 @@ def _ranked(plan: Plan, found: Candidates) -> list[RankedDocument]:
     words, worth = (nothing, nothing) if plan.words is None else by_words(plan.words, found)
     near = None if plan.vector is None else cosines(plan.index, plan.vector, found)
     meaning = nothing if near is None else by_meaning(near)
-    trusted = 1.0 if plan.words is None else trust(plan.words.statistics.known_words)
+    trusted = 1.0 if plan.words is None else plan.words.statistics.trust
     scores = {SearchMode.WORDS: words, SearchMode.MEANING: meaning}.get(plan.mode, both(trusted * words, meaning))
     starts, stops = np.full((2, len(scores)), -1) if near is None else (near.starts, near.stops)
     is_furniture = plan.index.is_furniture(found.document_ids, found.ids, starts)

@@ -189,13 +189,6 @@ def first_passages(db: apsw.Connection, document_ids: Sequence[int]) -> dict[int
     return dict(db.execute(sql, (json.dumps(list(document_ids)),)))
 
 
-def passage_rows(db: apsw.Connection, ids: Sequence[int]) -> dict[int, PassageRow]:
-    """Where each of these passages lies."""
-    columns = "id, content_id, start, stop, page, ordinal = 0"
-    sql = f"SELECT {columns} FROM passages WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608 (our columns)
-    return {row[0]: PassageRow(*row) for row in db.execute(sql, (json.dumps(list(ids)),))} if ids else {}
-
-
 def documents_of(db: apsw.Connection, passage_ids: Sequence[int]) -> dict[int, int]:
     """The document that each of these passages belongs to."""
     sql = "SELECT id, content_id FROM passages WHERE id IN (SELECT value FROM json_each(?))"

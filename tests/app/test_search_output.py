@@ -1,9 +1,11 @@
 """`longsearch search` prints the part of a passage that is nearest to the query, as text and as JSON."""
 
 import json
+from argparse import Namespace
 from dataclasses import replace
+from pathlib import Path
 
-from longsearch.app.commands.results import report, snippet, to_json, to_text
+from longsearch.app.commands.results import show, snippet, to_json, to_text
 from longsearch.app.commands.search import LEVELS, MODES
 from longsearch.engine.types.documents import MetadataValue
 from longsearch.engine.types.results import (
@@ -148,14 +150,14 @@ def test_a_line_is_drawn_above_hits_no_better_than_chance() -> None:
     assert "──" not in to_text(hits_of(ChanceLevel.WEAK, None), 80)
 
 
-def test_hits_below_the_level_asked_for_are_left_out_and_counted() -> None:
+def test_hits_below_the_level_asked_for_are_left_out_and_counted(home: Path) -> None:
     results = hits_of(ChanceLevel.GOOD, ChanceLevel.WEAK, ChanceLevel.CHANCE, None)
     assert results.at_least("chance") is results
     weak = results.at_least("weak")
     assert [hit.rank for hit in weak.hits] == [1, 2, 4]
     assert weak.note == "1 document left out: below weak"
     assert [hit.rank for hit in results.at_least("good").hits] == [1, 4]
-    assert report(hits_of(ChanceLevel.CHANCE).at_least("weak"), as_json=True) == 1
+    assert show(hits_of(ChanceLevel.CHANCE).at_least("weak"), Namespace(json=True)) == 1
     assert [hit["level"] for hit in to_json(results)["results"]] == ["good", "weak", "chance", None]
 
 

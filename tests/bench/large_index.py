@@ -312,7 +312,7 @@ def write_vectors(store: Store, kind: Kind, ids: Ids, owners: Ids | None, dim: i
         at = 0
         for part in codes():
             own = slice(at, at + len(part))
-            signs[:, own], scales[own], at = sign_scan.signs(part), storage_chunks.scales_of(part), own.stop
+            signs[:, own], scales[own], at = sign_scan.packed(part >= 0), storage_chunks.scales_of(part), own.stop
         made = {"ids": [ids], "signs": list(signs), "codes": codes(), "scales": [scales]}
         return vector_maker._write(store.path, kind, dim, len(ids), owners, made)
 

@@ -19,6 +19,7 @@ from longsearch.engine.errors import NoIndexError
 from longsearch.engine.index.opening import open_index
 from longsearch.engine.index.sqlite import SqliteBackend
 from longsearch.engine.store import vectors
+from longsearch.engine.store.segments.files import Segments
 from longsearch.engine.store.store import Store
 from longsearch.indexer.encoders import DocumentEncoder
 from longsearch.indexer.extract.reader import ExtractorProcess
@@ -100,7 +101,7 @@ def check_search(store: Store, dim: int) -> None:
     query = np.full(dim, dim**-0.5, np.float32)
     with store.reading() as db:
         expected = vectors.nearest_of_all(db, "passage_vectors", query, 10, None)
-        found = SqliteBackend(db, len(query)).nearest_passages(query, 10)
+        found = SqliteBackend(Segments(db), len(query)).nearest_passages(query, 10)
     # segments hold vectors in twice 8 bits, which moves a cosine by less than 0.0001
     np.testing.assert_allclose([cosine for _, cosine in found], [cosine for _, cosine in expected], atol=1e-4)
 

@@ -26,7 +26,7 @@ def test_choosing_a_folder_replaces_the_one_chosen_before(words: str, first: str
     assert with_folder(with_folder(words, first), second) == once
     assert with_folder(once, None) == with_folder(words, None)
     if '"' not in words.translate(str.maketrans("“”„«»", '"' * 5)):
-        assert parse(f"x {once}").folders.names[-1:] == (second,)
+        assert parse(f"x {once}").folders.typed[-1:] == ((second, False),)
 
 
 def test_a_name_of_two_words_is_quoted() -> None:

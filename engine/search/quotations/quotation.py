@@ -13,7 +13,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-import apsw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -70,7 +69,7 @@ def find_quotation(
     in_files = allowed_documents(index, file_filter, conditions)
     allowed = None if in_files is None else documents.passages_of(index.db, in_files.tolist())
     for candidates in (partial(_in_order, limit=k), _in_groups, _with_rare_words):
-        matches = _matches(_windows(index.db, candidates(index, quote, allowed), len(quote)), plain)
+        matches = _matches(_windows(index, candidates(index, quote, allowed), len(quote)), plain)
         if matches:
             found = [_place(index, file_filter, *match, quote, plain) for match in matches]
             return best_places(found)[:k]
@@ -137,14 +136,14 @@ def _phrase(words: Sequence[str]) -> Term:
     return Term("".join(words).strip(), is_phrase=True)
 
 
-def _windows(db: apsw.Connection, passage_ids: Sequence[int], n_characters: int) -> list[_Window]:
+def _windows(index: Index, passage_ids: Sequence[int], n_characters: int) -> list[_Window]:
     """The text of these passages, with that of a quotation of `n_characters` before and after each."""
-    rows = documents.passage_rows(db, passage_ids)
+    rows = index.passage_rows(passage_ids)
     reach = n_characters + n_characters // 4  # it may be longer there
     windows = []
     for row in (rows[id_] for id_ in passage_ids if id_ in rows):
         start = max(0, row.start - reach)
-        (text,) = texts.spans(db, row.document_id, [(start, row.stop + reach)])
+        (text,) = texts.spans(index.db, row.document_id, [(start, row.stop + reach)])
         windows.append(_Window(row.document_id, start, text))
     return windows
 

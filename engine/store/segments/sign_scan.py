@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longsearch.engine.arrays import Vectors
-from longsearch.engine.store.vec0.storage_chunks import Codes
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
@@ -31,23 +30,18 @@ Words = NDArray[np.uint64]
 Distances = NDArray[np.uint16]
 
 
-def signs(vectors: Vectors | Codes) -> Words:
-    """(words, n): the signs of vectors or codes (n, dim), 64 to a word; the last word is filled up with zeros."""
-    return packed(vectors >= 0)
-
-
 def packed(flags: NDArray[np.bool_]) -> Words:
-    """(words, n): flags (n, dim), 64 to a word, as `signs` has them."""
+    """(words, n): flags (n, dim), such as `vectors >= 0`, 64 to a word; the last word is filled up with zeros."""
     bits = np.packbits(flags, axis=1, bitorder="little")
     padded = np.pad(bits, ((0, 0), (0, -bits.shape[1] % 8)))
     return np.ascontiguousarray(padded.view("<u8").T)
 
 
 def by_signs(planes: Words, query: Vectors) -> Distances:
-    """(n,): how many signs of each vector differ from those of `query` (dim,). `planes` (words, n) as of `signs`."""
+    """(n,): how many signs of each vector differ from those of `query` (dim,). `planes` (words, n): the vectors'."""
     n = planes.shape[1]
     distances = np.zeros(n, np.uint16)
-    own = signs(query[None])[:, 0]
+    own = packed(query[None] >= 0)[:, 0]
 
     def compare(first: int, end: int) -> None:
         different, counts = np.empty(_AT_ONCE, np.uint64), np.empty(_AT_ONCE, np.uint8)
@@ -70,7 +64,7 @@ def by_signs(planes: Words, query: Vectors) -> Distances:
 def by_weighted_signs(planes: Words, places: NDArray[np.intp], query: Vectors) -> Distances:
     """(p,): the sum of the weights of the signs that differ, for the vectors at `places` (p,) of `planes`."""
     distances = np.zeros(len(places), np.uint16)
-    own, levels = signs(query[None])[:, 0], weights(query)
+    own, levels = packed(query[None] >= 0)[:, 0], weights(query)
     bits = [packed((levels & bit)[None] > 0)[:, 0] for bit in (1, 2)]
     different, masked = np.empty(_AT_ONCE, np.uint64), np.empty(_AT_ONCE, np.uint64)
     counts, counts_twice = np.empty(_AT_ONCE, np.uint8), np.empty(_AT_ONCE, np.uint8)

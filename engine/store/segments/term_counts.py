@@ -36,9 +36,12 @@ def idf(n_matching: int, n_passages: int) -> float:
     return found if found > 0 else _IDF_LEAST
 
 
-def half_count(lengths: Any, mean_length: float) -> Any:
-    """The count at which BM25 gives a term half of the most it can, in passages of these lengths: a number or (n,)."""
-    return K1 * (1 - B + B * lengths / max(mean_length, 1e-9))
+def half_count(lengths: Any, n_all: int, n: int) -> Any:
+    """The count at which BM25 gives a term half of the most it can, in passages of these lengths: a number or (n,).
+
+    All `n` of them together have the length `n_all`.
+    """
+    return K1 * (1 - B + B * lengths / max(n_all / max(1, n), 1e-9))
 
 
 class Held(Protocol):
@@ -55,7 +58,8 @@ class Held(Protocol):
     def at(self, places: Ints) -> Ints:
         """(p,): how often the passages at `places` (p,), ascending, hold it."""
 
-    def held_at(self) -> Ints:
+    @property
+    def places(self) -> Ints:
         """The places of the passages that hold it, ascending."""
 
     def n_between(self, starts: Ints, stops: Ints) -> Ints:
@@ -88,10 +92,6 @@ class Postings:
         counts = np.zeros(len(places), self.counts.dtype)
         counts[held] = self.counts[own[held]]
         return counts
-
-    def held_at(self) -> Ints:
-        """See `Held`."""
-        return self.places
 
     def n_between(self, starts: Ints, stops: Ints) -> Ints:
         """See `Held`."""
@@ -129,7 +129,8 @@ class Counts:
         counts: Ints = self.counts[places]
         return counts
 
-    def held_at(self) -> Ints:
+    @property
+    def places(self) -> Ints:
         """See `Held`."""
         return np.flatnonzero(self.counts)
 

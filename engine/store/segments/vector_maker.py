@@ -22,7 +22,7 @@ from longsearch.engine.store import documents
 from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.segments.files import Arrays, Shapes, writing
 from longsearch.engine.store.segments.postings import document_starts, documents_of
-from longsearch.engine.store.segments.sign_scan import signs
+from longsearch.engine.store.segments.sign_scan import packed
 from longsearch.engine.store.vec0 import storage_chunks
 
 TABLES = {Kind.VECTORS: storage_chunks.PASSAGES, Kind.DOCUMENTS: storage_chunks.DOCUMENTS}
@@ -60,7 +60,12 @@ class VectorMaker:
         places = storage_chunks.places_of(db, TABLES[self.kind], ids.tolist())
         codes = storage_chunks.read_codes(db, TABLES[self.kind], dim, places[:, 1], places[:, 2])
         codes = codes[np.argsort(places[:, 0], kind="stable")]
-        made = {"ids": [ids], "signs": [signs(codes)], "codes": [codes], "scales": [storage_chunks.scales_of(codes)]}
+        made = {
+            "ids": [ids],
+            "signs": [packed(codes >= 0)],
+            "codes": [codes],
+            "scales": [storage_chunks.scales_of(codes)],
+        }
         return _write(index, self.kind, dim, len(ids), owners, made)
 
     def merge(self, index: Path, segments: tuple[Arrays, Arrays], alive: Alive) -> str:

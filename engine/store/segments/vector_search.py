@@ -75,9 +75,10 @@ class VectorSearch:
         if len(scores) > k:  # those as near as the last stay
             is_near = scores >= np.partition(scores, len(scores) - k)[len(scores) - k]
             ids, scores = ids[is_near], scores[is_near]
-        fresh = self.fresh if allowed is None or not len(self.fresh) else self._allowed_fresh(allowed)
-        fresh, fresh_scores = read(self.db, self.kind, fresh, query)
-        ids, scores = np.concatenate([ids, fresh]), np.concatenate([scores, fresh_scores])
+        if len(self.fresh):
+            fresh = self.fresh if allowed is None else self._allowed_fresh(allowed)
+            fresh, fresh_scores = read(self.db, self.kind, fresh, query)
+            ids, scores = np.concatenate([ids, fresh]), np.concatenate([scores, fresh_scores])
         order = np.lexsort((ids, -scores))[:k]
         return list(zip(ids[order].tolist(), scores[order].tolist(), strict=True))
 

@@ -103,23 +103,17 @@ def forms_cut(db: apsw.Connection, terms: Sequence[Sequence[str]]) -> list[list[
 
 def parts_of(segments: Segments, terms: Sequence[Sequence[Form]]) -> list[Part] | None:
     """The parts of the index with their postings of these terms; None if there are no usable segments."""
-    db, listed, opened = segments.db, segments.manifest(Kind.WORDS), segments.opened(Kind.WORDS)
+    opened = segments.opened(Kind.WORDS)
     if opened is None:
         return None
-    parts = [_of_segment(segments, arrays, dead, terms) for arrays, dead in opened]
-    if len(listed.fresh):
-        parts.append(_of_fresh(db, listed.fresh, terms))
-    return parts
-
-
-def _of_segment(segments: Segments, segment: Arrays, dead: NDArray[np.int64], terms: Sequence[Sequence[Form]]) -> Part:
-    ids = segment["ids"]
-    dead_places, _ = places_among(ids, dead)
-    document_ids, first_of = segment["document_ids"], segment["first_of"]
-    forms = dict.fromkeys(form for own in terms for form in own)  # a form may stand in several terms
-    held = held_in(segments, segment, forms, dead_places)
-    of_terms = tuple(united([held[form] for form in own], len(ids), first_of) for own in terms)
-    return Part(ids, document_ids, first_of, segment["lengths"], of_terms)
+    forms, parts = dict.fromkeys(form for own in terms for form in own), []  # a form may stand in several terms
+    for segment, dead in opened:
+        ids, first_of = segment["ids"], segment["first_of"]
+        held = held_in(segments, segment, forms, places_among(ids, dead)[0])
+        of_terms = tuple(united([held[form] for form in own], len(ids), first_of) for own in terms)
+        parts.append(Part(ids, segment["document_ids"], first_of, segment["lengths"], of_terms))
+    fresh = segments.manifest(Kind.WORDS).fresh
+    return [*parts, _of_fresh(segments.db, fresh, terms)] if len(fresh) else parts
 
 
 def held_in(segments: Segments, segment: Arrays, forms: Iterable[Form], dead_places: Ints) -> dict[Form, Held]:
@@ -224,7 +218,7 @@ class _Flags:
         """See `Sets`."""
         flags = np.zeros(len(self.segment["ids"]), np.bool_)
         own = self.forms[form]
-        flags[held_in(self.segments, self.segment, [own], np.empty(0, np.intp))[own].held_at()] = True
+        flags[held_in(self.segments, self.segment, [own], np.empty(0, np.intp))[own].places] = True
         return flags
 
     def near(self, forms: Sequence[str], within: int) -> NDArray[np.bool_]:

@@ -18,6 +18,7 @@ from longsearch.engine.search.searcher import SearchRequest, search
 from longsearch.engine.search.similar import similar_to_document, similarity_of_passages
 from longsearch.engine.search.similar_passages import asked_passage, similar_to_passage
 from longsearch.engine.store import documents
+from longsearch.engine.store.segments.files import Segments
 from longsearch.engine.types.results import SearchMode
 from tests.engine.lance.lance_helpers import (
     CHINESE,
@@ -162,5 +163,5 @@ def test_two_stores_in_one_process_do_not_share_what_is_counted() -> None:
         db.executemany("INSERT INTO meta VALUES (?, ?)", [("root", root), ("files_version", 7)])
         db.executemany("INSERT INTO contents VALUES (?)", [(id_,) for id_ in range(n)])
         meta = dict(db.execute("SELECT key, value FROM meta"))
-        counts.append(Index(Path("first"), db, SqliteBackend(db, 0), meta).n_documents)
+        counts.append(Index(Path("first"), db, SqliteBackend(Segments(db), 0), meta).n_documents)
     assert counts == [1, 2]

@@ -12,6 +12,7 @@ from longsearch.engine.index.lookup import Lookup
 from longsearch.engine.search import calibration, chance
 from longsearch.engine.search.fusion import both
 from longsearch.engine.store.segments import upkeep
+from longsearch.engine.store.segments.files import Segments
 from longsearch.engine.store.store import Store
 from longsearch.engine.types.results import DocumentHit, SearchMode
 from tests.engine.search.search_helpers import add, kept, toward
@@ -48,7 +49,7 @@ def fruit(store: Store, monkeypatch: pytest.MonkeyPatch) -> Store:
     monkeypatch.setattr(upkeep, "CHECK_EVERY", 4)
     fill(store, 1)
     with store.reading() as db:
-        words = sqlite.SqliteBackend(db, 0).words(Lookup(('"apple"',), (), ()), 30)
+        words = sqlite.SqliteBackend(Segments(db), 0).words(Lookup(('"apple"',), (), ()), 30)
         assert isinstance(words, segment_words.WordsBySegments)
     return store
 

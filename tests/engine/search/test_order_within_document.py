@@ -65,7 +65,7 @@ def by_text(store: Store, text: str) -> dict[tuple[int, int], float]:
     found: dict[tuple[int, int], float] = {}
     for document_id, start, row in rows:
         length, counts = json.loads(row)
-        own, half = iter(counts), half_count(length, bm25.mean_length(figures))
+        own, half = iter(counts), half_count(length, figures.n_words, figures.n_passages)
         of_terms = [sum(next(own) for _ in forms_of(term)) for term in asked.terms]
         parts = zip(bm25.idfs(figures), of_terms, strict=True)
         found[document_id, start] = sum(idf * n * (K1 + 1) / (n + half) for idf, n in parts)

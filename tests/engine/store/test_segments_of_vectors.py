@@ -19,7 +19,7 @@ from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.segments import files, sign_scan, upkeep, vector_search
 from longsearch.engine.store.segments.candidate_filter import CandidateFilter
 from longsearch.engine.store.segments.files import DamagedSegmentError, Segments
-from longsearch.engine.store.segments.sign_scan import signs
+from longsearch.engine.store.segments.sign_scan import packed
 from longsearch.engine.store.segments.vector_search import VectorSearch
 from longsearch.engine.store.store import Store
 from longsearch.engine.store.vec0.storage_chunks import codes_of, scales_of
@@ -114,7 +114,7 @@ def test_a_search_uses_the_segments(large_store: Store, monkeypatch: pytest.Monk
     monkeypatch.setattr(vectors, "nearest_of_all", None)
     query = clustered(1, seed=5)[0]
     with large_store.reading() as db:
-        assert dict(SqliteBackend(db, len(query)).nearest_passages(query, 5)) == scan(large_store, query, 5)
+        assert dict(SqliteBackend(Segments(db), len(query)).nearest_passages(query, 5)) == scan(large_store, query, 5)
 
 
 @pytest.mark.parametrize("every", [2, 97, 4999])
@@ -170,7 +170,7 @@ def test_another_models_vectors_are_not_found_by_segments(large_store: Store) ->
     large_store.use_model("model-b", DIM)
     query = clustered(1, seed=5)[0]
     with large_store.reading() as db:
-        assert SqliteBackend(db, len(query)).nearest_passages(query, 5) == []
+        assert SqliteBackend(Segments(db), len(query)).nearest_passages(query, 5) == []
         assert by_segments(db, query, 5) is None
     large_store.tidy()
     assert not list(large_store.path.parent.glob("*-vectors-*"))  # nothing is left to search
@@ -188,7 +188,9 @@ def test_a_missing_or_damaged_segment_does_not_change_the_answer(large_store: St
     query = clustered(1, seed=5)[0]
     with large_store.reading() as db:
         assert by_segments(db, query, 5) is None
-        assert dict(SqliteBackend(db, len(query)).nearest_passages(query, 5)) == compare_all(large_store, query, 5)
+        assert dict(SqliteBackend(Segments(db), len(query)).nearest_passages(query, 5)) == compare_all(
+            large_store, query, 5
+        )
     large_store.tidy()
     check_agreement(large_store)
 
@@ -198,7 +200,9 @@ def test_wrong_vectors_in_a_segment_are_found_and_made_anew(large_store: Store) 
     with large_store.reading() as db:
         with pytest.raises(DamagedSegmentError, match="codes"):
             by_segments(db, query, 5)
-        assert dict(SqliteBackend(db, len(query)).nearest_passages(query, 5)) == compare_all(large_store, query, 5)
+        assert dict(SqliteBackend(Segments(db), len(query)).nearest_passages(query, 5)) == compare_all(
+            large_store, query, 5
+        )
     assert not path.exists()
     large_store.tidy()
     check_agreement(large_store)
@@ -234,7 +238,9 @@ def test_a_full_disk_while_writing_segments_is_no_error(
     assert not list(large_store.path.parent.glob("*-vectors-*"))
     query = clustered(1, seed=5)[0]
     with large_store.reading() as db:
-        assert dict(SqliteBackend(db, len(query)).nearest_passages(query, 5)) == compare_all(large_store, query, 5)
+        assert dict(SqliteBackend(Segments(db), len(query)).nearest_passages(query, 5)) == compare_all(
+            large_store, query, 5
+        )
 
 
 def test_an_index_without_segments_gets_them(large_store: Store) -> None:
@@ -261,7 +267,7 @@ def test_codes_are_off_by_at_most_half_a_step_and_are_those_of_the_vector_that_t
 def test_the_distance_by_signs_counts_the_coordinates_with_different_signs(n: int, dim: int, seed: int) -> None:
     random = np.random.default_rng(seed)
     given_vectors, query = random.standard_normal((n, dim)), random.standard_normal(dim)
-    found = sign_scan.by_signs(signs(given_vectors), query)
+    found = sign_scan.by_signs(packed(given_vectors >= 0), query)
     assert found.tolist() == ((given_vectors >= 0) != (query >= 0)).sum(axis=1).tolist()
 
 
@@ -272,7 +278,7 @@ def test_the_weighted_distance_adds_the_weights_of_the_coordinates_with_differen
     random = np.random.default_rng(seed)
     given_vectors, query = random.standard_normal((n, dim)), random.standard_normal(dim).astype(np.float32)
     places = np.flatnonzero(random.integers(0, 2, n))
-    found = sign_scan.by_weighted_signs(signs(given_vectors), places, query)
+    found = sign_scan.by_weighted_signs(packed(given_vectors >= 0), places, query)
     differ = (given_vectors[places] >= 0) != (query >= 0)
     assert found.tolist() == (differ * sign_scan.weights(query)).sum(axis=1).tolist()
 
@@ -292,8 +298,8 @@ def test_weights_find_near_vectors_that_signs_alone_miss() -> None:
         nearest_twenty = set(np.argsort(given_vectors @ query)[-20:].tolist())
         places = np.arange(len(given_vectors))
         distances = {
-            "signs": sign_scan.by_signs(signs(given_vectors), query),
-            "weights": sign_scan.by_weighted_signs(signs(given_vectors), places, query),
+            "signs": sign_scan.by_signs(packed(given_vectors >= 0), query),
+            "weights": sign_scan.by_weighted_signs(packed(given_vectors >= 0), places, query),
         }
         for name, own in distances.items():
             best = set(np.argsort(own, kind="stable")[:2000].tolist())

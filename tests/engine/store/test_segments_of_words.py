@@ -54,7 +54,7 @@ def asked(text: str, is_typing: bool = False) -> Lookup:
 
 
 def by_segments(db: apsw.Connection, query: Lookup) -> segment_words.WordsBySegments | None:
-    words = SqliteBackend(db, 0).words(query, n_documents(db))
+    words = SqliteBackend(Segments(db), 0).words(query, n_documents(db))
     return words if isinstance(words, segment_words.WordsBySegments) else None
 
 
@@ -89,8 +89,8 @@ def check(store: Store, queries: list[str] = QUERIES, least: int = 1) -> None:
                 found.in_documents(np.array(documents)), expected.in_documents(np.array(documents))
             )
         document_of, length_of = documents_of(db, ids.tolist()), lengths_by_sql(db, documents)
-        assert SqliteBackend(db, 0).documents_of(ids).tolist() == [document_of[id_] for id_ in ids.tolist()]
-        assert SqliteBackend(db, 0).lengths(np.array(documents, np.int64)).tolist() == [
+        assert SqliteBackend(Segments(db), 0).documents_of(ids).tolist() == [document_of[id_] for id_ in ids.tolist()]
+        assert SqliteBackend(Segments(db), 0).lengths(np.array(documents, np.int64)).tolist() == [
             length_of[id_] for id_ in documents
         ]
 
@@ -366,7 +366,7 @@ def test_a_term_of_several_forms_is_held_as_often_as_they_are_together(
         held.append(term_counts.Counts.of(given[-1], first_of) if is_counted else few)
     slow, fast = term_counts.Counts.of(np.sum(given, axis=0), first_of), term_counts.united(held, n, first_of)
     assert (fast.n_passages, fast.n_documents) == (slow.n_passages, slow.n_documents)
-    assert fast.held_at().tolist() == slow.held_at().tolist()
+    assert fast.places.tolist() == slow.places.tolist()
     assert fast.at(np.arange(n)).tolist() == slow.counts.tolist()
 
 
@@ -487,7 +487,7 @@ def test_a_query_in_an_index_of_several_languages_is_answered_by_segments(
     monkeypatch.setattr(keywords, "scores_of_forms", None)
     monkeypatch.setattr(keywords, "n_matching_by_document", None)
     with store.reading() as db:
-        words = SqliteBackend(db, 0).words(lookup(parse("colour"), SPOKEN), 1)
+        words = SqliteBackend(Segments(db), 0).words(lookup(parse("colour"), SPOKEN), 1)
         assert len(words.best(10, None)) == 1
 
 
@@ -497,7 +497,7 @@ def test_flipped_bits_of_postings_change_no_answer(store: Store) -> None:
     store.tidy()
     with store.reading() as db:
         (listed, *_) = manifest.read(db, Kind.WORDS).segments
-        expected = SqliteBackend(db, 0).words(asked("apple"), 9).best(10, None)
+        expected = SqliteBackend(Segments(db), 0).words(asked("apple"), 9).best(10, None)
     path = files.path_of(store.path, Kind.WORDS, listed.token)
     content, counts = path.read_bytes(), files.mapped(path, listed.token)["pairs"]
     at = content.index(counts.tobytes())
@@ -505,7 +505,7 @@ def test_flipped_bits_of_postings_change_no_answer(store: Store) -> None:
     path.unlink()
     path.write_bytes(content[:at] + b"\1" * len(counts) + content[at + len(counts) :])
     with store.reading() as db:
-        assert SqliteBackend(db, 0).words(asked("apple"), 9).best(10, None) == pytest.approx(expected)
+        assert SqliteBackend(Segments(db), 0).words(asked("apple"), 9).best(10, None) == pytest.approx(expected)
     assert not path.exists()
     store.tidy()
     check(store)
@@ -526,7 +526,7 @@ def test_a_missing_or_damaged_segment_of_words_is_left_to_fts5(store: Store, dam
         path.write_bytes({"cut": content[:-1], "other": b"\0" * len(content)}[damage])
     with store.reading() as db:
         assert by_segments(db, asked("apple")) is None
-        assert SqliteBackend(db, 0).words(asked("apple"), 9).best(10, None)
+        assert SqliteBackend(Segments(db), 0).words(asked("apple"), 9).best(10, None)
     store.tidy()
     check(store)
 
@@ -611,9 +611,9 @@ def test_where_words_stand_is_known_as_fts5_knows_it(
                     old = files.Arrays(arrays.path, raw, {}, {})
                     slow = word_parts.held_in(Segments(db), old, [form], np.empty(0, np.intp))[form]
                     if len(form.tokens) > 1:
-                        living = np.isin(arrays["ids"][held.held_at()], keywords.matching(db, form.expression))
-                        places = held.held_at()[living]
-                        assert places.tolist() == slow.held_at().tolist()
+                        living = np.isin(arrays["ids"][held.places], keywords.matching(db, form.expression))
+                        places = held.places[living]
+                        assert places.tolist() == slow.places.tolist()
                         assert held.at(places).tolist() == slow.at(places).tolist()
 
 

@@ -11,6 +11,7 @@ from longsearch.engine.index.sqlite import SqliteBackend
 from longsearch.engine.passages import EXCERPT_WEIGHT
 from longsearch.engine.store import vectors
 from longsearch.engine.store.segments.candidate_filter import CandidateFilter
+from longsearch.engine.store.segments.files import Segments
 from longsearch.engine.store.store import Store
 from longsearch.engine.store.vec0 import storage_chunks
 from tests.engine.store.store_helpers import (
@@ -133,7 +134,7 @@ def test_the_nearest_vectors_are_those_of_a_full_comparison(store: Store, k: int
     query = unit_vectors(1, seed=99)[0]
     cosines = given @ query
     with store.reading() as db:
-        found = SqliteBackend(db, len(query)).nearest_passages(query, k)
+        found = SqliteBackend(Segments(db), len(query)).nearest_passages(query, k)
     assert [passage_id - 1 for passage_id, _ in found] == np.argsort(-cosines, kind="stable")[:k].tolist()
     np.testing.assert_allclose([cosine for _, cosine in found], np.sort(cosines)[::-1][:k], atol=1e-6)
 
@@ -143,8 +144,11 @@ def test_a_filter_is_applied_before_ranking(store: Store) -> None:
     query = unit_vectors(1, seed=99)[0]
     allowed = np.array([3, 50, 77, 119], dtype=np.int64)
     with store.reading() as db:
-        found = SqliteBackend(db, len(query)).nearest_passages(query, 3, CandidateFilter(holding=allowed))
-        assert SqliteBackend(db, len(query)).nearest_passages(query, 3, CandidateFilter(holding=allowed[:0])) == []
+        found = SqliteBackend(Segments(db), len(query)).nearest_passages(query, 3, CandidateFilter(holding=allowed))
+        assert (
+            SqliteBackend(Segments(db), len(query)).nearest_passages(query, 3, CandidateFilter(holding=allowed[:0]))
+            == []
+        )
     best = allowed[np.argsort(-(given[allowed - 1] @ query))][:3]
     assert [passage_id for passage_id, _ in found] == best.tolist()
 
@@ -156,7 +160,7 @@ def test_the_nearest_document_is_found_by_its_own_vector(store: Store) -> None:
     query = vector_of(store, ids[2])
     assert query is not None
     with store.reading() as db:
-        (best, *_) = SqliteBackend(db, len(query)).nearest_documents(query, 3)
+        (best, *_) = SqliteBackend(Segments(db), len(query)).nearest_documents(query, 3)
     assert best == (ids[2], pytest.approx(1, abs=1e-6))
 
 
