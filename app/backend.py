@@ -44,7 +44,7 @@ from longsearch.engine.types.progress import FileReport, IndexProgress, ScannedP
 from longsearch.engine.types.results import Folder, PassageSimilarity, SearchMode, SearchResults
 
 if TYPE_CHECKING:
-    from longsearch.app.evidence.tables import OpenTable
+    from longsearch.app.evidence.tables import Table
 
 _NOTHING_YET = IndexProgress(0, 0, 0, 0, 0, 0, 0, "looking through the folder", 0.0)
 REMEMBERED_QUERIES = 256
@@ -174,7 +174,7 @@ class AppBackend:
         """Return a page as it is printed; a child process draws it."""
         return self._pages.draw(question)
 
-    def table(self, questions: str) -> "OpenTable":
+    def table(self, questions: str) -> "Table":
         """Open the table of the questions in a file."""
         from longsearch.app.evidence.tables import open_table
 

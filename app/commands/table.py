@@ -52,9 +52,10 @@ def run(options: Namespace) -> int:
     asked = expanded(options.questions)
     questions = questions_in(asked)
     scope = Scope.chosen(options.folder, options.everywhere)
-    table = Table(questions, columns_of(scope, filter(None, (asked, kept_beside(asked), file))), file, kind)
+    columns = columns_of(scope, filter(None, (asked, kept_beside(asked), file)))
+    table = Table(questions, columns, file, kind, scope, query_vector)
     n_kept, n_open = len(table.cells), len(table.open_cells())
-    for left in table.fill(scope, query_vector):
+    for left in table.fill():
         if sys.stderr.isatty():
             end = "\n" if not left else ""
             print(f"\r{n_open - left:,} of {n_open:,} cells", end=end, file=sys.stderr, flush=True)
@@ -66,10 +67,10 @@ def run(options: Namespace) -> int:
 
 def _report(table: "Table", options: Namespace, n_kept: int, file: Path | None) -> None:
     """Print the table, or what became of it."""
-    names = [column.name for column in table.columns]
+    names = table.documents
     if options.json:
         cells = [
-            {"question": question, "document": name, "text": table.cells.get((question, name)) or None}
+            {"question": question, "document": name, "text": table.cell(question, name) or None}
             for question in table.questions
             for name in names
         ]

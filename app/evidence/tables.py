@@ -59,11 +59,21 @@ class Column:
 
 
 class Table:
-    """The cells of one table, by question and name of the document."""
+    """The cells of one table, by question and name of the document, with the folders that it asks."""
 
-    def __init__(self, questions: Sequence[str], columns: Sequence[Column], file: Path | None, kind: str) -> None:
+    def __init__(
+        self,
+        questions: Sequence[str],
+        columns: Sequence[Column],
+        file: Path | None,
+        kind: str,
+        scope: Scope,
+        source: VectorSource,
+    ) -> None:
         """Reads back what the file holds. Raises LongsearchError if it is no table of this kind."""
-        self.questions, self.columns = questions, columns
+        self.questions, self.columns, self.file = questions, columns, str(file or "")
+        self.documents = [column.name for column in columns]
+        self._scope, self._source = scope, source
         self._file, self._kind = file and file.resolve(), kind
         self._lock = Lock()
         """For the cells, which a person may correct while they are filled."""
@@ -143,11 +153,22 @@ class Table:
             else:
                 self.cells.pop((question, name), None)
 
-    def fill(
-        self, scope: Scope, source: VectorSource, now: Callable[[], float] = time.monotonic
-    ) -> Generator[int, None, None]:
+    def cell(self, question: str, document: str) -> str:
+        """Return the text of a cell; "" for an empty one."""
+        return self.cells.get((question, document), "")
+
+    def path_of(self, document: str) -> str:
+        """Return the path of a document."""
+        return next(one.file for one in self.columns if one.name == document)
+
+    def correct(self, question: str, document: str, text: str) -> None:
+        """Write the text of a cell by hand, and the file."""
+        self.put(question, document, condensed(printable(text)))
+        self.save()
+
+    def fill(self, now: Callable[[], float] = time.monotonic) -> Generator[int, None, None]:
         """Fill the open cells, and yield how many are left after each. What was done is saved, however it ends."""
-        answer = answering(scope, source, frozenset(column.file for column in self.columns))
+        answer = answering(self._scope, self._source, frozenset(column.file for column in self.columns))
         self.save()  # whether it can be written is known before the work, not after
         left, saved = self.open_cells(), now()
         try:
@@ -163,48 +184,10 @@ class Table:
             self.save()
 
 
-@dataclass(frozen=True, slots=True)
-class OpenTable:
-    """A table with the folders that it asks: `tui.backend.interface.Table`."""
-
-    table: Table
-    scope: Scope
-    source: VectorSource
-    file: str
-
-    @property
-    def questions(self) -> Sequence[str]:
-        """The questions."""
-        return self.table.questions
-
-    @property
-    def documents(self) -> Sequence[str]:
-        """The names of the documents."""
-        return [column.name for column in self.table.columns]
-
-    def cell(self, question: str, document: str) -> str:
-        """Return the text of a cell."""
-        return self.table.cells.get((question, document), "")
-
-    def path_of(self, document: str) -> str:
-        """Return the path of a document."""
-        return next(one.file for one in self.table.columns if one.name == document)
-
-    def fill(self) -> Generator[int, None, None]:
-        """Fill the empty cells."""
-        return self.table.fill(self.scope, self.source)
-
-    def correct(self, question: str, document: str, text: str) -> None:
-        """Write the text of a cell by hand, and the file."""
-        self.table.put(question, document, condensed(printable(text)))
-        self.table.save()
-
-
-def open_table(questions: Path, scope: Scope, source: VectorSource) -> OpenTable:
+def open_table(questions: Path, scope: Scope, source: VectorSource) -> Table:
     """Open the table that is kept beside a file of questions. Raises LongsearchError for one that asks nothing."""
     file = kept_beside(questions)
-    columns = columns_of(scope, (questions, file))
-    return OpenTable(Table(questions_in(questions), columns, file, "csv"), scope, source, str(file))
+    return Table(questions_in(questions), columns_of(scope, (questions, file)), file, "csv", scope, source)
 
 
 def kept_beside(questions: Path) -> Path:

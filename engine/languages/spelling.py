@@ -44,7 +44,7 @@ _WITH_UMLAUTS = frozenset(("da", "de", "et", "fi", "hu", "is", "lb", "nb", "nn",
 def respelt(word: str, languages: tuple[str, ...]) -> tuple[str, ...]:
     """Return the word as others type it, in small letters without diacritics; as documents in these languages have it.
 
-    Apostrophes and hyphens go, or one stands after the first letter of a name: O'Brien and OBrien, e-mail and email.
+    Apostrophes and hyphens are left out: OBrien for O'Brien, email for e-mail. OBrien gets its apostrophe, too.
     Müller is Mueller too. Mueller is Muller, as Müller is without its diacritic, where a language has umlauts.
     """
     plain = _WITHOUT_APOSTROPHE.sub(r"\1'\2", word) if word.isalpha() else _SIGN.sub("", word)

@@ -40,9 +40,9 @@ def codes_of(text: str) -> NDArray[np.uint32]:
 def n_errors(typed: str, words: Letters, most: int) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
     """(errors in `typed`, errors in that beginning of it which is nearest), (n,) each, for each of these words.
 
-    Numbers above `most` mean no more than that. A word of the index has lost its ending, so the typed one is compared
-    by its beginnings too. All words are compared at once, letter by letter, shorter ones first: so the words that have
-    a letter at a place are the last ones.
+    Numbers above `most` mean no more than that. The index has words without their endings, so each beginning of the
+    typed word is compared too. All words are compared at once, letter by letter, shorter ones first: so the words that
+    have a letter at a place are the last ones.
     """
     order = np.argsort(words.lengths, kind="stable")
     lengths, left = words.lengths[order], np.arange(len(order))

@@ -64,7 +64,7 @@ MOST_LIKE = 64
 def words_near(segments: Segments, typed: str, most: int, least: int = 1) -> dict[str, int]:
     """The words of the documents that differ from `typed` by 1 to `most` errors, in small letters, with these.
 
-    At least `least` passages hold each, or another form of it.
+    Rare words are left out: of each word one form at least stands in `least` passages or more.
     """
     small = folded(typed)
     nearest: list[tuple[float, int, bytes]] = []

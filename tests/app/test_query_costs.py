@@ -137,7 +137,7 @@ def costs(monkeypatch: pytest.MonkeyPatch) -> Costs:
     spied(word_parts, "phrase", lambda *_: found.counts.update(phrases=1))
     spied(word_positions, "positions_at", lambda found_at, *_: found.counts.update(positions=len(found_at)))
     spied(word_parts, "number_of", lambda *_: found.counts.update(lookups=1))
-    spied(word_parts, "_of_segment", lambda part, *_: found.counts.update(
+    spied(word_parts, "Part", lambda part, *_: found.counts.update(
         postings=sum(held.n_passages for held in part.held)))  # fmt: skip
 
     def trace(event: dict[str, Any]) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from longsearch.app.cli import main
+from longsearch.app.commands.results import LAST_HITS
 from longsearch.app.evidence.saving import renew, save, searched
 from longsearch.app.folders.listing import indexed_folders
 from longsearch.app.models import query_vectors
@@ -19,6 +20,7 @@ from longsearch.app.user_data.saved import Answer, NewPassage, SavedSearch, Save
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.index.index import Background, keep
 from longsearch.engine.index.opening import open_index
+from longsearch.engine.json_files import load_object
 from longsearch.engine.store.store import Store
 from longsearch.engine.types.results import SearchMode
 from tests.app.made_folders import MODEL, make_folder, toward, vector_source
@@ -187,6 +189,7 @@ def test_the_command_saves_lists_runs_and_deletes(folder: Path, capsys: pytest.C
     assert capsys.readouterr().out == f"Valves\ufffd  (1 new)\n    valve  (words; {folder})\n"
     assert main(["saved", "run", "valves\ufffd"]) == 0
     assert "1 passage new since you last looked" in capsys.readouterr().out
+    assert len(load_object(data_folder() / LAST_HITS)["hits"]) == 2  # which `open-hit` opens
     assert main(["saved", "run", "valves\ufffd", "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)["results"]) == 2
     assert main(["news"]) == 1

@@ -15,8 +15,9 @@ from longsearch.app.evidence.grids import FORMATS
 from longsearch.app.evidence.tables import Column, Table, columns_of
 from longsearch.app.search.scope import Scope
 from longsearch.engine.errors import LongsearchError
-from tests.app.made_folders import make_folder
+from tests.app.made_folders import make_folder, toward, vector_source
 
+SOURCE = vector_source(toward(1))
 TEXTS = {
     "bees.md": "Bees are fed sugar syrup in autumn. The hive stands in the orchard.",
     "valve.md": "The valve had failed nine times before. Nobody had told the crew.",
@@ -62,14 +63,14 @@ def test_a_cell_that_was_corrected_by_hand_stays_and_an_emptied_one_is_filled_ag
 
 
 def test_the_numbers_of_the_cells_are_written_with_unit_and_words() -> None:
-    table = Table(["how wide?"], [Column("a.md", "/", "a.md")], None, "csv")
+    table = Table(["how wide?"], [Column("a.md", "/", "a.md")], None, "csv", Scope([]), SOURCE)
     table.cells["how wide?", "a.md"] = "The keel is 40-60 cm wide. [p. 3, likely]"
     rows = FORMATS["csv"][1](table.values())
     assert rows[1:] == [["how wide?", "a.md", "40", "60", "cm", "The keel is 40-60 cm wide."]]
 
 
 def test_the_words_around_a_number_are_whole() -> None:
-    table = Table(["how wide?"], [Column("a.md", "/", "a.md")], None, "csv")
+    table = Table(["how wide?"], [Column("a.md", "/", "a.md")], None, "csv", Scope([]), SOURCE)
     table.cells["how wide?", "a.md"] = "foremost " * 9 + "40 cm" + " aftermost" * 9
     words = FORMATS["csv"][1](table.values())[1][-1].split()
     assert {"foremost", "40", "cm", "aftermost"} == set(words)
@@ -91,7 +92,7 @@ def test_a_table_that_was_stopped_goes_on_where_it_was(
     scope, file = Scope.of(notes), tmp_path / "t.csv"
 
     def filled() -> Iterator[int]:
-        return Table(["a?", "b?"], columns_of(scope), file, "csv").fill(scope, lambda *_: None)  # type: ignore
+        return Table(["a?", "b?"], columns_of(scope), file, "csv", scope, SOURCE).fill()
 
     with pytest.raises(KeyboardInterrupt):
         list(filled())
@@ -107,7 +108,7 @@ def test_what_a_table_held_before_is_kept_beside_it_and_a_failed_write_loses_nei
     (tmp_path / "t.csv").write_text("question,a.md\nhow wide?,my own words\n")
     (tmp_path / "t.csv").chmod(0o640)
     (tmp_path / "link.csv").symlink_to("t.csv")
-    table = Table(["how wide?"], [Column("a.md", "/", "a.md")], tmp_path / "link.csv", "csv")
+    table = Table(["how wide?"], [Column("a.md", "/", "a.md")], tmp_path / "link.csv", "csv", Scope([]), SOURCE)
     table.put("how wide?", "a.md", "40 cm")
 
     def full(_: int) -> None:

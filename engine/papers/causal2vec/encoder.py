@@ -20,7 +20,7 @@ class BidirectionalEncoder(nn.Module):
     def __init__(self, d_model: int, n_heads: int, n_layers: int, d_mlp: int) -> None:
         super().__init__()
         self.positions = nn.Parameter(torch.zeros(MAX_TOKENS, d_model))
-        """Added to the embeddings; the table's rows already hold the mean position."""
+        """What a position adds to the embedding at it. The mean of all positions is in the embeddings already."""
         self.layers = nn.ModuleList(EncoderLayer(d_model, n_heads, d_mlp) for _ in range(n_layers))
 
     def forward(self, embedded: Tensor, mask: Tensor) -> Tensor:

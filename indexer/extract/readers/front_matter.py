@@ -29,7 +29,7 @@ _KEPT_KEYS = (
     ("Tags: ", ("tags", "keywords", "categories")),
     ("", ("description", "summary", "abstract")),
 )
-"""(label, keys whose values are kept as text under this label): people search for a note by its tags."""
+"""The keys whose values become text, with the label before them: people search for a note by its tags."""
 SOURCE = "front matter"
 
 

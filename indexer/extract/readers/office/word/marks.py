@@ -57,7 +57,7 @@ class Marks:
             self._close(f"insertion {len(self._inserting)}", "insertion", "", "", self._inserting.pop())
 
     def delete(self, author: str) -> None:
-        """Words that somebody deleted begin; nobody writes them."""
+        """What `author` deleted begins. These words are not in the text."""
         self._deleted = (author, [])
 
     def deleted(self, text: str) -> None:
