@@ -14,11 +14,8 @@ def load_object(path: Path) -> dict[str, Any]:
     """Return the JSON object in a file, without its checksum; {} if the file is missing or damaged."""
     try:
         values = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    try:
         return checked(values) if isinstance(values, dict) else {}
-    except ValueError:
+    except (OSError, ValueError, RecursionError):
         return {}
 
 
@@ -44,13 +41,8 @@ def checksum_of(values: dict[str, Any]) -> str:
 
 
 def replace_object(path: Path, values: dict[str, Any], is_durable: bool = False) -> None:
-    """Replace the file by a JSON object, as `replace_text`."""
-    replace_text(path, json.dumps(values, indent=1), is_durable)
-
-
-def replace_text(path: Path, text: str, is_durable: bool = False) -> None:
-    """Replace the file by a text, as `replace_bytes`."""
-    replace_bytes(path, text.encode(), is_durable)
+    """Replace the file by a JSON object, as `replace_bytes`."""
+    replace_bytes(path, json.dumps(values, indent=1).encode(), is_durable)
 
 
 def replace_bytes(path: Path, data: bytes, is_durable: bool = False, mode: int = 0o600) -> None:

@@ -11,7 +11,7 @@ from longsearch.app.user_data.history import History
 from longsearch.app.user_data.saved import SavedSearches
 from longsearch.app.user_data.user_file import UserFile
 from longsearch.engine.errors import LongsearchError
-from longsearch.engine.json_files import replace_text
+from longsearch.engine.json_files import replace_bytes
 
 _CONFIG, _THEMES = "config.toml", "themes/"
 _MAX_BYTES = 200_000_000
@@ -88,4 +88,4 @@ def _place(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     if path.exists() and path.read_text("utf-8") != text:
         path.replace(path.with_name(path.name + ".before"))
-    replace_text(path, text)
+    replace_bytes(path, text.encode())

@@ -10,7 +10,7 @@ from contextlib import suppress
 from longsearch.app.paths import config_path
 from longsearch.app.user_data.user_file import UserFile, told
 from longsearch.engine.errors import LongsearchError
-from longsearch.engine.json_files import replace_text
+from longsearch.engine.json_files import replace_bytes
 
 TEXT, _CHANGED_NS = "text", "changed_ns"
 
@@ -38,5 +38,5 @@ def note_settings() -> None:
 
 def restore_settings() -> None:
     """Write the settings file as `settings_file` has it now. Raises OSError."""
-    replace_text(config_path(), str(settings_file().read()[TEXT]), is_durable=True)
+    replace_bytes(config_path(), str(settings_file().read()[TEXT]).encode(), is_durable=True)
     note_settings()
