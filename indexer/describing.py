@@ -26,11 +26,7 @@ class Extractor(Protocol):
 
 
 def describe_old(
-    store: Store,
-    root: Path,
-    extractor: Extractor,
-    should_stop: Callable[[], bool],
-    report: Callable[[str], None],
+    store: Store, root: Path, extractor: Extractor, should_stop: Callable[[], bool], report: Callable[[str], None]
 ) -> None:
     """Describe the documents that today's rules have not described; goes on at the next sweep if it is stopped.
 

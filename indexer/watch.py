@@ -51,11 +51,7 @@ class RootWatch(FileSystemEventHandler):
     """Watches one root; `is_due()` tells whether to sweep it. A new watch is due at once: `start` it, then sweep."""
 
     def __init__(
-        self,
-        root: Path,
-        wake: Callable[[], None],
-        clock: Callable[[], float] = time.monotonic,
-        own: Path | None = None,
+        self, root: Path, wake: Callable[[], None], clock: Callable[[], float] = time.monotonic, own: Path | None = None
     ) -> None:
         """`wake` is called when an event arrives or a sweep is asked for. `own` is a folder that longsearch writes to.
         Its events are ignored: otherwise each sweep of a root that holds it would cause the next sweep.

@@ -61,10 +61,7 @@ _PACKAGES = (
     "mamba-ssm",
     "mcp",
 )
-OPTIONS = (
-    option("file", "say how this file is read, and what is left out and why", nargs="?", default=""),
-    JSON,
-)
+OPTIONS = (option("file", "say how this file is read, and what is left out and why", nargs="?", default=""), JSON)
 
 
 def run(options: Namespace) -> int:

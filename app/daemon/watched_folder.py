@@ -21,11 +21,7 @@ class WatchedFolder:
     """One folder and its watch. Starts due for a sweep; all methods are safe from any thread."""
 
     def __init__(
-        self,
-        root: Path,
-        wake: Callable[[], None],
-        own: Path | None = None,
-        clock: Callable[[], float] = time.monotonic,
+        self, root: Path, wake: Callable[[], None], own: Path | None = None, clock: Callable[[], float] = time.monotonic
     ) -> None:
         """`wake` is called when a sweep may have become due.
 

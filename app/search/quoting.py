@@ -17,11 +17,7 @@ ALL_FILES = FileFilter()
 
 
 def quotations(
-    scope: Scope,
-    quote: str,
-    k: int = 10,
-    file_filter: FileFilter = ALL_FILES,
-    conditions: Sequence[Condition] = (),
+    scope: Scope, quote: str, k: int = 10, file_filter: FileFilter = ALL_FILES, conditions: Sequence[Condition] = ()
 ) -> tuple[list[Quotation], list[str]]:
     """Return the places in these folders that say the quotation, the nearest first, and notes for a person.
 

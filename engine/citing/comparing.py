@@ -82,9 +82,7 @@ def _between(
 
 
 def _with_moved(
-    changes: Sequence[tuple[int | None, int | None]],
-    ours: Sequence[tuple[str, ...]],
-    theirs: Sequence[tuple[str, ...]],
+    changes: Sequence[tuple[int | None, int | None]], ours: Sequence[tuple[str, ...]], theirs: Sequence[tuple[str, ...]]
 ) -> Iterator[tuple[Kind, int | None, int | None]]:
     """Yield the changes with their kinds; a sentence that is gone here and new there has moved."""
     gone: dict[tuple[str, ...], list[int]] = defaultdict(list)

@@ -10,13 +10,7 @@ from longsearch.engine.evaluation.bm25_index import Bm25
 from longsearch.engine.evaluation.datasets import Dataset
 from longsearch.engine.evaluation.embedders.minilm import MiniLM
 from longsearch.engine.evaluation.our_vectors import OurVectors
-from longsearch.engine.evaluation.ranked_spans import (
-    MAX_RANKED,
-    Ranked,
-    Spans,
-    by_scores,
-    word_windows,
-)
+from longsearch.engine.evaluation.ranked_spans import MAX_RANKED, Ranked, Spans, by_scores, word_windows
 from longsearch.engine.evaluation.vector_cache import VectorCache
 from longsearch.engine.languages.detection import language_of
 from longsearch.engine.search.fusion import WEIGHT_OF_DOCUMENT, mixed

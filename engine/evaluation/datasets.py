@@ -189,10 +189,7 @@ def _length(record: dict[str, Any]) -> str:
 
 
 def _judged(
-    name: str,
-    documents: tuple[EvalDocument, ...],
-    texts: dict[str, str],
-    judgements: Iterable[tuple[str, str, int]],
+    name: str, documents: tuple[EvalDocument, ...], texts: dict[str, str], judgements: Iterable[tuple[str, str, int]]
 ) -> Dataset:
     """Build a set from its documents, the texts of its queries, and (query, document, gain) of each judgement."""
     ids = {document.id for document in documents}

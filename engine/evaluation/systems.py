@@ -11,13 +11,7 @@ from numpy.typing import NDArray
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.evaluation.bench import Bench
 from longsearch.engine.evaluation.embedders.e5 import E5
-from longsearch.engine.evaluation.ranked_spans import (
-    Ranked,
-    by_scores,
-    by_vectors,
-    ranked_by,
-    scores_of,
-)
+from longsearch.engine.evaluation.ranked_spans import Ranked, by_scores, by_vectors, ranked_by, scores_of
 from longsearch.engine.evaluation.vector_cache import VectorCache
 from longsearch.engine.search.fusion import WEIGHT_OF_DOCUMENT_WORDS, best_first, combine, mixed
 
@@ -96,12 +90,7 @@ def minilm_hybrid_by_rank(bench: Bench) -> Ranked:
 
 
 ME5 = ("me5", "me5-hybrid")
-OURS: dict[str, System] = {
-    "meaning": meaning,
-    "passages": passages,
-    "document": document,
-    "hybrid": hybrid,
-}
+OURS: dict[str, System] = {"meaning": meaning, "passages": passages, "document": document, "hybrid": hybrid}
 """Systems that depend on the model and its width."""
 BASELINES: dict[str, System] = {
     "words": words,

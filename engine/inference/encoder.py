@@ -193,12 +193,7 @@ class Encoder(DocumentReader):
         return True
 
     def _document(
-        self,
-        key: K,
-        tokens: TokenizedText,
-        passages: list[Passage],
-        saved_state: bytes | None,
-        n_instruction: int = 0,
+        self, key: K, tokens: TokenizedText, passages: list[Passage], saved_state: bytes | None, n_instruction: int = 0
     ) -> Document[K]:
         borders = self.borders(tokens, passages, n_instruction)
         if saved_state is None:

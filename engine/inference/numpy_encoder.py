@@ -25,12 +25,7 @@ from longsearch.engine.inference.cutter import PassageCutter
 from longsearch.engine.inference.documents import DocumentReader
 from longsearch.engine.inference.query_encoder import QueryEncoder
 from longsearch.engine.inference.tokens import TokenizedText
-from longsearch.engine.models.without_torch.query_model import (
-    CHUNK_TOKENS,
-    Layer,
-    State,
-    read_slices,
-)
+from longsearch.engine.models.without_torch.query_model import CHUNK_TOKENS, Layer, State, read_slices
 from longsearch.engine.platforms.buffers import keep_freed_memory
 from longsearch.engine.readouts.borders import Borders
 from longsearch.engine.readouts.numpy_mean import NumpyMeanReading

@@ -325,13 +325,7 @@ _KINDS = (
         7,
         is_alone=False,
     ),
-    _Kind(
-        late_pattern(r"(?:\+|(?<![\w.,])0)\d{7,14}(?!\w)"),
-        _of_dialled,
-        late_pattern("0{7}"),
-        7,
-        is_alone=False,
-    ),
+    _Kind(late_pattern(r"(?:\+|(?<![\w.,])0)\d{7,14}(?!\w)"), _of_dialled, late_pattern("0{7}"), 7, is_alone=False),
     _Kind(
         late_pattern(rf"(?<!\w)(?:[A-Za-z0-9]{{1,12}}{_DASH}){{1,5}}[A-Za-z0-9]{{1,12}}(?!\w)"),
         _of_parts,

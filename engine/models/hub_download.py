@@ -151,12 +151,7 @@ class HuggingFaceHub:
 def _answer(repo: str, ask: Callable[[], Answer]) -> Answer:
     """Return the hub's answer. Raises ModelError in place of the hub's many errors."""
     # HTTPError belongs to huggingface_hub's HTTP client, which has changed before and may change again
-    from huggingface_hub.errors import (  # type: ignore[attr-defined]
-        GatedRepoError,
-        HTTPError,
-        RepositoryNotFoundError,
-        RevisionNotFoundError,
-    )
+    from huggingface_hub.errors import GatedRepoError, HTTPError, RepositoryNotFoundError, RevisionNotFoundError  # type: ignore[attr-defined]
 
     try:
         return ask()

@@ -64,11 +64,7 @@ class NestedMamba2:
         self._shells: dict[tuple[int, ...], _Step] = {}
 
     def step(
-        self,
-        embedded: Tensor,
-        state: Mamba2State | None,
-        width: float | Sequence[float],
-        probes: Probes | None = None,
+        self, embedded: Tensor, state: Mamba2State | None, width: float | Sequence[float], probes: Probes | None = None
     ) -> tuple[Tensor, Mamba2State]:
         """Read a slice at `width`, as `Mamba2.step_embedded` does. None is the state before the first token."""
         config = self.model.config

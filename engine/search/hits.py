@@ -20,10 +20,7 @@ LEAST_SCORE = 0.005  # a lower score would be shown as 0.00
 
 
 def to_hits(
-    index: Index,
-    file_filter: FileFilter,
-    ranked: Sequence[RankedDocument],
-    asked: Asked | None = None,
+    index: Index, file_filter: FileFilter, ranked: Sequence[RankedDocument], asked: Asked | None = None
 ) -> tuple[DocumentHit, ...]:
     """A hit for each document, best first.
 

@@ -47,12 +47,7 @@ def title_and_vector(index: Index, document_id: int) -> tuple[str, Vectors]:
 
 
 def similar_to_vector(
-    index: Index,
-    vector: Vectors,
-    title: str,
-    k: int = 10,
-    under: str = "",
-    without: int | None = None,
+    index: Index, vector: Vectors, title: str, k: int = 10, under: str = "", without: int | None = None
 ) -> SearchResults:
     """Find the `k` documents nearest to `vector` (dim,), the unit vector of a document called `title`.
 

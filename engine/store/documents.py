@@ -63,12 +63,7 @@ def has_text(db: apsw.Connection, document_id: int, document: DocumentText, new:
 
 
 def renew(
-    db: apsw.Connection,
-    document_id: int,
-    content_hash: bytes,
-    partial_reason: str,
-    hint: str,
-    document: DocumentText,
+    db: apsw.Connection, document_id: int, content_hash: bytes, partial_reason: str, hint: str, document: DocumentText
 ) -> None:
     """Record the new hash, why the file was read only in part ("" if it was read whole), and facts about its pages."""
     sql = "UPDATE contents SET hash = ?, partial_reason = ?, hint = ?, ocr_pages = ?, page_labels = ?, marks = ?"

@@ -74,12 +74,7 @@ def set_passed_over(db: apsw.Connection, counts: Mapping[str, int]) -> None:
 
 
 def put(
-    db: apsw.Connection,
-    file: FileStamp,
-    document_id: int | None,
-    reason: str = "",
-    hint: str = "",
-    n_scanned: int = 0,
+    db: apsw.Connection, file: FileStamp, document_id: int | None, reason: str = "", hint: str = "", n_scanned: int = 0
 ) -> int | None:
     """Record which document the file holds, or why it holds none; return the document it held before, or None."""
     before = document_of(db, file.path)

@@ -57,12 +57,7 @@ def put_document(
 
 
 def put_file(
-    db: apsw.Connection,
-    file: FileStamp,
-    document_id: int | None,
-    reason: str = "",
-    hint: str = "",
-    n_scanned: int = 0,
+    db: apsw.Connection, file: FileStamp, document_id: int | None, reason: str = "", hint: str = "", n_scanned: int = 0
 ) -> None:
     """Record which document the file holds, or why it holds none; remove its old document if no file holds it now."""
     settle(db, files.put(db, file, document_id, reason, hint, n_scanned))

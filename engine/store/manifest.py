@@ -60,10 +60,7 @@ def read(db: apsw.Connection, kind: Kind) -> Manifest:
     fresh = db.execute("SELECT id FROM fresh_ids WHERE kind = ? ORDER BY 1", (kind,)).fetchall()
     outdated = db.execute("SELECT id, number FROM outdated_ids WHERE kind = ? ORDER BY 1", (kind,))
     return Manifest(
-        kind,
-        segments,
-        np.array(fresh, np.int64).reshape(-1),
-        np.array(outdated.fetchall(), np.int64).reshape(-1, 2),
+        kind, segments, np.array(fresh, np.int64).reshape(-1), np.array(outdated.fetchall(), np.int64).reshape(-1, 2)
     )
 
 

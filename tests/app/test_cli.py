@@ -117,8 +117,7 @@ def test_wrong_usage_exits_with_2(arguments: list[str], capsys: pytest.CaptureFi
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    ["search q folder -k 2 --json", "search q -k 2 folder --json", "search -k 2 q --json folder"],
+    "arguments", ["search q folder -k 2 --json", "search q -k 2 folder --json", "search -k 2 q --json folder"]
 )
 def test_options_may_stand_between_the_query_and_the_folder(arguments: str) -> None:
     options = build_parser(["search"]).parse_args(arguments.split())

@@ -95,10 +95,7 @@ def test_a_look_at_the_status_does_not_stop_indexing(root: Path) -> None:
     ("file", "expected"),
     [
         (FileReport("a.md", FileStatus.CURRENT, "", "", 0, 900, 900), "current  a.md  (900 of 900 tokens embedded)"),
-        (
-            FileReport("a.md", FileStatus.WAITING, "", "", 0, 9_000, 40),
-            "waiting  a.md  (40 of 9,000 tokens embedded)",
-        ),
+        (FileReport("a.md", FileStatus.WAITING, "", "", 0, 9_000, 40), "waiting  a.md  (40 of 9,000 tokens embedded)"),
         (
             FileReport("a.pdf", FileStatus.PARTIAL, "2 of 9 pages are damaged", "repair it", 9, 70, 70),
             "partial  a.pdf  (70 of 70 tokens embedded)\n         "

@@ -142,8 +142,7 @@ def test_the_line_of_a_passage_is_found_where_the_file_breaks_a_japanese_word(tm
 
 
 @pytest.mark.parametrize(
-    ("text", "phrase"),
-    [(TEXT, PHRASE), ("one", ""), ("", ""), ("a\n b  c", "a b c"), ("x" * 60 + " and more", "")],
+    ("text", "phrase"), [(TEXT, PHRASE), ("one", ""), ("", ""), ("a\n b  c", "a b c"), ("x" * 60 + " and more", "")]
 )
 def test_a_phrase_is_a_few_words_that_stand_on_one_printed_line(text: str, phrase: str) -> None:
     assert phrase_of(text) == phrase

@@ -120,11 +120,7 @@ def targets(folder: Path) -> dict[str, tuple[list[bytes], Target, tuple[type[Bas
     readers = {name: ([data], partial(read_in_process, folder, name), ()) for name, data in SOUND.items()}
     return {
         **readers,
-        "query": (
-            [query.encode() for query in QUERIES],
-            lambda data: parse(os.fsdecode(data)),
-            (),
-        ),
+        "query": ([query.encode() for query in QUERIES], lambda data: parse(os.fsdecode(data)), ()),
         "frames": (FRAMES, protocol.decode, decoded),
         "socket": ([CALL], ask, ()),
         "texts": ([zlib.compress(text)], lambda data: (texts._unpack(data), texts._beginning(data, 90)), (apsw.Error,)),

@@ -212,8 +212,7 @@ def test_a_root_that_was_a_drive_is_away_when_its_device_equals_that_of_the_fold
 
 
 def test_when_a_root_is_away_a_file_in_its_mount_point_does_not_make_the_index_forget_files(
-    bench: Bench,
-    monkeypatch: pytest.MonkeyPatch,
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     true_look, elsewhere = longsearch.indexer.walk.change_and_device, bench.root.with_name("drive")
 

@@ -42,9 +42,7 @@ def let_time_pass(bench: Bench, seconds: float) -> None:
 
 
 def test_a_temporary_error_is_retried_after_one_minute_then_two_until_the_file_is_current(
-    bench: Bench,
-    tmp_path: Path,
-    extractor: ExtractorProcess,
+    bench: Bench, tmp_path: Path, extractor: ExtractorProcess
 ) -> None:
     bench.write("a.txt")
     with refusing():
@@ -83,10 +81,7 @@ def test_a_request_to_retry_reads_no_file_that_is_current(bench: Bench) -> None:
     assert bench.run().n_read == 0
 
 
-def test_a_file_that_takes_too_long_is_retried_three_times(
-    bench: Bench,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_file_that_takes_too_long_is_retried_three_times(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     bench.write("a.txt")
     with OneChild(document_timeout_s=0) as hasty:
         for n_failures in range(1, 5):

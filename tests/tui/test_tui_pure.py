@@ -135,10 +135,7 @@ def test_a_pasted_page_highlights_only_its_first_words() -> None:
 
 
 def test_a_snippet_begins_with_the_passage_if_the_query_word_fits() -> None:
-    assert snippet("The valve stayed open for two hours.", VALVE, 20, 2) == [
-        "The valve stayed",
-        "open for two hours.",
-    ]
+    assert snippet("The valve stayed open for two hours.", VALVE, 20, 2) == ["The valve stayed", "open for two hours."]
 
 
 def test_a_snippet_begins_shortly_before_a_late_query_word() -> None:

@@ -15,14 +15,7 @@ from longsearch.engine.types.results import ChanceLevel, MeaningShare, Reason, W
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.backend.interface import Question, Saved
 from longsearch.tui.themes import THEMES
-from tests.tui.fake_backend import (
-    INDEXING,
-    FakeBackend,
-    described_reports,
-    some_files,
-    three_folders,
-    three_reports,
-)
+from tests.tui.fake_backend import INDEXING, FakeBackend, described_reports, some_files, three_folders, three_reports
 from tests.tui.tui_helpers import ask, settle
 
 SIZES = [(80, 24), (140, 40)]

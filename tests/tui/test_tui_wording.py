@@ -15,13 +15,7 @@ from longsearch.tui.text.progress_words import (
     share_embedded,
     trouble,
 )
-from longsearch.tui.text.wording import (
-    first_folded,
-    next_try,
-    nothing_found,
-    summary,
-    unlikely_row,
-)
+from longsearch.tui.text.wording import first_folded, next_try, nothing_found, summary, unlikely_row
 from longsearch.tui.widgets.result_pane import welcome
 from tests.tui.fake_backend import DONE, EMPTY, INDEXING
 

@@ -28,10 +28,7 @@ Column = tuple[Text, int]
 class LongTable(PaintsLines, ScrollView, can_focus=True):
     """Rows below a line of labels; up, down, page up, page down, home and end move the cursor."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "select", "Select", show=False),
-        *TABLE_MOVES,
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "select", "Select", show=False), *TABLE_MOVES]
     COMPONENT_CLASSES: ClassVar[set[str]] = {"table--header", "table--cursor", "table--even-row", "table--odd-row"}
     DEFAULT_CSS = """
     LongTable {

@@ -222,11 +222,7 @@ class Preview(PaintsLines, ScrollView):
         number = (str(page) if begins else "").rjust(self._margin - 3) + " " if pages else ""
         margin = self.get_component_rich_style("preview--margin")
         color = self.get_component_rich_style(name).color
-        return [
-            Segment(number, margin),
-            Segment(mark, style + Style(color=color)),
-            Segment(" ", style),
-        ]
+        return [Segment(number, margin), Segment(mark, style + Style(color=color)), Segment(" ", style)]
 
     def _style(self, run: Run, style: Style) -> Style:
         """Tint the sentence that answers, and nothing else of its passage: a bar in the margin marks that."""

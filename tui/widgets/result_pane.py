@@ -236,8 +236,5 @@ def welcome(progress: "IndexProgress | None", offline: str, has_starters: bool =
         lines.append(
             Content.assemble("  ", (example.ljust(_EXAMPLE_WIDTH), styles.ACCENT), "  ", (meaning, styles.MUTED))
         )
-    lines += [
-        "",
-        Content.styled("↓ chooses a result, Enter goes there, Esc comes back.", styles.MUTED),
-    ]
+    lines += ["", Content.styled("↓ chooses a result, Enter goes there, Esc comes back.", styles.MUTED)]
     return lines

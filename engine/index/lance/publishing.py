@@ -135,12 +135,7 @@ def _published(tables: Tables, last: Publication) -> dict[int, _Document]:
 
 
 def _write_documents(
-    db: apsw.Connection,
-    tables: Tables,
-    before: dict[int, _Document],
-    now: dict[int, _Document],
-    dim: int,
-    is_new: bool,
+    db: apsw.Connection, tables: Tables, before: dict[int, _Document], now: dict[int, _Document], dim: int, is_new: bool
 ) -> None:
     """Write the large tables, of the documents that are new or have other vectors."""
     gone = [id_ for id_ in before if id_ not in now]

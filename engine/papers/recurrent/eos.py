@@ -8,14 +8,7 @@ from torch import Tensor
 
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.readouts.borders import Borders
-from longsearch.engine.readouts.reading import (
-    Finished,
-    PlainReadout,
-    Slice,
-    join_places,
-    unit,
-    without_excerpts,
-)
+from longsearch.engine.readouts.reading import Finished, PlainReadout, Slice, join_places, unit, without_excerpts
 from longsearch.engine.readouts.saved_states import PassState
 
 

@@ -85,13 +85,7 @@ class RWKV7Block(nn.Module):
         self.ffn = ChannelMixing(config)
 
     def forward(
-        self,
-        hidden: Tensor,
-        v_first: Tensor | None,
-        wkv: Tensor,
-        attn_last: Tensor,
-        ffn_last: Tensor,
-        block_size: int,
+        self, hidden: Tensor, v_first: Tensor | None, wkv: Tensor, attn_last: Tensor, ffn_last: Tensor, block_size: int
     ) -> tuple[Tensor, Tensor, tuple[Tensor, Tensor, Tensor]]:
         """Return hidden and the values of layer 0, (batch, length, d_model) each, and the state after the slice."""
         hidden = self.pre_norm(hidden)

@@ -53,11 +53,7 @@ class _Window:
 
 
 def find_quotation(
-    index: Index,
-    quote: str,
-    k: int = 10,
-    file_filter: FileFilter | None = None,
-    conditions: Sequence[Condition] = (),
+    index: Index, quote: str, k: int = 10, file_filter: FileFilter | None = None, conditions: Sequence[Condition] = ()
 ) -> list[Quotation]:
     """Return at most `k` places that say the quotation, the nearest first; [] if no document says it.
 
@@ -173,13 +169,7 @@ def _is_similar(plain: str, match: Match) -> bool:
 
 
 def _place(
-    index: Index,
-    file_filter: FileFilter,
-    window: _Window,
-    span: tuple[int, int],
-    n_edits: int,
-    quote: str,
-    plain: str,
+    index: Index, file_filter: FileFilter, window: _Window, span: tuple[int, int], n_edits: int, quote: str, plain: str
 ) -> Quotation:
     start, text = window.start + span[0], window.text[slice(*span)]
     outline = documents.outline(index.db, window.document_id)

@@ -40,11 +40,7 @@ def distillation(student: Tensor, teacher: Tensor) -> Tensor:
 
 
 def info_nce(
-    queries: Tensor,
-    passages: Tensor,
-    same: Tensor,
-    temperature: float = CONTRAST_TEMPERATURE,
-    both_ways: bool = True,
+    queries: Tensor, passages: Tensor, same: Tensor, temperature: float = CONTRAST_TEMPERATURE, both_ways: bool = True
 ) -> Tensor:
     """Return the mean over queries of -log softmax(cos(query, passages) / temperature) at the query's answer.
 
@@ -64,10 +60,7 @@ def info_nce(
 
 
 def unfair_negatives(
-    documents: Tensor,
-    passage_documents: Tensor,
-    passages: Sequence[NDArray[np.int64]],
-    teacher: Tensor | None = None,
+    documents: Tensor, passage_documents: Tensor, passages: Sequence[NDArray[np.int64]], teacher: Tensor | None = None
 ) -> Tensor:
     """Return (n, m): True where query i and passage j have the same document, or passage j is a twin of the answer.
 

@@ -92,12 +92,7 @@ class Contrast:
     """
 
     def __init__(
-        self,
-        student: Trainable,
-        pairs: PairSet,
-        options: PairOptions,
-        prompter: Prompter,
-        words: Words | None = None,
+        self, student: Trainable, pairs: PairSet, options: PairOptions, prompter: Prompter, words: Words | None = None
     ) -> None:
         """If `words` are given, the targets mix the teacher's scores and vectors with those of the words."""
         self._student, self._pairs, self._options, self._prompter = student, pairs, options, prompter

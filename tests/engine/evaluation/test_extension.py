@@ -28,12 +28,7 @@ from longsearch.engine.evaluation.extension.positions import (
     windows,
 )
 from longsearch.engine.evaluation.extension.reader import Reader
-from longsearch.engine.evaluation.extension.rotary import (
-    frequencies,
-    rotary_attention,
-    self_extend,
-    turn,
-)
+from longsearch.engine.evaluation.extension.rotary import frequencies, rotary_attention, self_extend, turn
 from longsearch.engine.evaluation.options import Options, check
 from tests.engine.evaluation.evaluation_helpers import write_model, write_set
 

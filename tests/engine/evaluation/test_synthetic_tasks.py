@@ -82,11 +82,7 @@ def test_a_task_is_deterministic_and_differs_with_the_seed():
 
 @pytest.mark.parametrize(
     ("name", "digest"),
-    [
-        ("passkey-256", "f59e9151d9ebc293"),
-        ("needle-256", "66c45ca87762c48e"),
-        ("needle-32768", "eccffa1b523a49e7"),
-    ],
+    [("passkey-256", "f59e9151d9ebc293"), ("needle-256", "66c45ca87762c48e"), ("needle-32768", "eccffa1b523a49e7")],
 )
 def test_a_task_has_the_same_bytes_on_every_machine(name, digest):
     make_task("needle-512")  # tasks generated before have no influence

@@ -149,10 +149,7 @@ def test_several_sets_get_a_table_of_means_and_synthetic_tasks_one_of_acc_at_1()
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
-    [
-        (["--systems", "bm25"], "bm25 has no widths"),
-        (["--dims", "4"], "cannot be combined with --dims"),
-    ],
+    [(["--systems", "bm25"], "bm25 has no widths"), (["--dims", "4"], "cannot be combined with --dims")],
 )
 def test_options_that_have_no_widths_are_refused(tmp_path, capsys, arguments, said):
     assert run([str(word_set(tmp_path)), "--width-table", *arguments]) == 1

@@ -96,9 +96,7 @@ def test_operations_on_a_cpu_try_no_kernel() -> None:
     assert kernels.verdicts() == []
 
 
-def test_each_operation_tries_its_kernels_once_for_each_shape(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_each_operation_tries_its_kernels_once_for_each_shape(monkeypatch: pytest.MonkeyPatch) -> None:
     """The twins in torch take the place of the faster kernels, and the CPU that of a GPU."""
     calls = []
 

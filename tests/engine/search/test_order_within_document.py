@@ -35,10 +35,7 @@ QUERIES = [
 @pytest.fixture(scope="module", params=[False, True], ids=["FTS5", "segments"])
 def store(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[Store]:
     """Documents of eight passages, of which title and path have words of the queries too; one is in no segment."""
-    with (
-        pytest.MonkeyPatch.context() as patch,
-        open_store(tmp_path_factory.mktemp("order") / "index.sqlite") as store,
-    ):
+    with pytest.MonkeyPatch.context() as patch, open_store(tmp_path_factory.mktemp("order") / "index.sqlite") as store:
         patch.setattr(upkeep, "LEAST_PASSAGES", 1 if request.param else 10**9)
         for number in range(6):
             random = np.random.default_rng(number)

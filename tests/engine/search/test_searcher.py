@@ -96,10 +96,7 @@ def test_a_hit_names_the_sentence_that_shares_most_with_the_nearest_excerpt(stor
     for mode in (MEANING, HYBRID):
         results = search(store, "house", mode, toward(1))
         found = [{passage.text: passage.excerpt for passage in hit.passages} for hit in results.hits]
-        assert found == [
-            {texts[1]: (14 + 12, 14 + 23), texts[0]: None},
-            {texts[1]: (14, 14 + 11), texts[0]: None},
-        ]
+        assert found == [{texts[1]: (14 + 12, 14 + 23), texts[0]: None}, {texts[1]: (14, 14 + 11), texts[0]: None}]
     assert {p.excerpt for hit in search(store, "house", WORDS, toward(1)).hits for p in hit.passages} == {None}
 
 

@@ -22,14 +22,7 @@ from longsearch.engine.store.documents import documents_of
 from longsearch.engine.store.documents import lengths as lengths_by_sql
 from longsearch.engine.store.languages import IndexLanguages
 from longsearch.engine.store.manifest import Kind
-from longsearch.engine.store.segments import (
-    files,
-    postings,
-    term_counts,
-    upkeep,
-    word_parts,
-    word_positions,
-)
+from longsearch.engine.store.segments import files, postings, term_counts, upkeep, word_parts, word_positions
 from longsearch.engine.store.segments.candidate_filter import CandidateFilter
 from longsearch.engine.store.segments.files import Segments
 from longsearch.engine.store.store import Store

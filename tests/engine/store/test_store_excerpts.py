@@ -13,15 +13,7 @@ from longsearch.engine.store import documents, excerpts
 from longsearch.engine.store.records import SavedState
 from longsearch.engine.store.schema import migrate
 from longsearch.engine.store.store import Store
-from tests.engine.store.store_helpers import (
-    DIM,
-    add,
-    document,
-    embed,
-    record,
-    unit_vectors,
-    vectors_of_passages,
-)
+from tests.engine.store.store_helpers import DIM, add, document, embed, record, unit_vectors, vectors_of_passages
 
 
 def table_alone() -> apsw.Connection:

@@ -51,10 +51,7 @@ def test_begun_documents_are_pending_first_then_the_shortest(store: Store) -> No
     assert [pending.document_id for pending in store.pending(limit=1)] == [begun]
 
 
-@pytest.mark.parametrize(
-    ("first", "n", "complaint"),
-    [(1, 1, "passage 0 is next"), (0, 4, "4 vectors for 3 passages")],
-)
+@pytest.mark.parametrize(("first", "n", "complaint"), [(1, 1, "passage 0 is next"), (0, 4, "4 vectors for 3 passages")])
 def test_vectors_out_of_order_are_refused(store: Store, first: int, n: int, complaint: str) -> None:
     document_id = add(store, "a.pdf", "a")
     with pytest.raises(ValueError, match=complaint):

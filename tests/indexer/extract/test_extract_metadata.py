@@ -73,11 +73,7 @@ def test_the_first_source_gives_the_authors_and_all_sources_give_tags() -> None:
         ("tag", "Bridges, #steel", "XMP"), ("tag", "steel; roads", "PDF info"),
         ("date", "0000", "XMP"), ("date", "2004-06", "PDF info"), ("created", "1970-01-01", "PDF info"),
     )  # fmt: skip
-    assert values(raw) == {
-        "author": ["Ann Lee", "Bo Li"],
-        "tag": ["Bridges", "steel", "roads"],
-        "date": ["2004-06"],
-    }
+    assert values(raw) == {"author": ["Ann Lee", "Bo Li"], "tag": ["Bridges", "steel", "roads"], "date": ["2004-06"]}
 
 
 @pytest.mark.parametrize(

@@ -173,11 +173,7 @@ def test_mobitool_reads_a_mobi(extract: Extract) -> None:
 
 
 @needs("mobitool")
-@pytest.mark.parametrize(
-    "data",
-    [BOOK[:300], b"BOOKMOBI", bytes(5000)],
-    ids=["cut off", "a few bytes", "zeros"],
-)
+@pytest.mark.parametrize("data", [BOOK[:300], b"BOOKMOBI", bytes(5000)], ids=["cut off", "a few bytes", "zeros"])
 def test_mobitool_refuses_a_damaged_mobi(extract: Extract, data: bytes) -> None:
     with pytest.raises(ExtractionError, match="mobitool"):
         extract(data, "a.mobi")

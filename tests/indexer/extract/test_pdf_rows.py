@@ -186,11 +186,7 @@ def test_hundreds_of_letters_without_vowels_are_unreadable(extract: Extract) -> 
 
 @given(st.text(st.sampled_from("aßzAÞZ .,:/@9é_-"), max_size=30) | st.text("ab/ 9", min_size=18, max_size=60))
 def test_the_quick_search_for_glued_words_finds_what_three_patterns_find(text: str) -> None:
-    patterns = (
-        r"(?<!\S)[^\s/@\\:]{22,}(?!\S)",
-        r"[a-zß-ÿ][.,;:!?][^\W\d_]{2}",
-        r"[a-zß-ÿ]{3}[A-ZÀ-Þ][a-zß-ÿ]{2}",
-    )
+    patterns = (r"(?<!\S)[^\s/@\\:]{22,}(?!\S)", r"[a-zß-ÿ][.,;:!?][^\W\d_]{2}", r"[a-zß-ÿ]{3}[A-ZÀ-Þ][a-zß-ÿ]{2}")
     assert may_be_glued(text) == any(re.search(pattern, text) for pattern in patterns)
 
 

@@ -16,10 +16,7 @@ from longsearch.indexer.extract.wire.protocol import FileText
 
 _DJVU = ("djvutxt", PATH)
 _DJVU_HINT = "install it: apt install djvulibre-bin, dnf install djvulibre, or brew install djvulibre"
-_TO_EPUB = (
-    ("mobitool", "-e", "-o", FOLDER, PATH),
-    ("ebook-convert", PATH, f"{FOLDER}/book.epub"),
-)
+_TO_EPUB = (("mobitool", "-e", "-o", FOLDER, PATH), ("ebook-convert", PATH, f"{FOLDER}/book.epub"))
 """The commands that make an EPUB of a MOBI; mobitool needs a fiftieth of calibre's time to start."""
 _MOBI_HINT = "install one: apt install libmobi-tools, or calibre"
 

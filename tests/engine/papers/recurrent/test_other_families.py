@@ -18,15 +18,7 @@ from longsearch.engine.models.identity import identify
 from longsearch.engine.models.recurrent import RecurrentModel
 from longsearch.engine.models.weights import load_mamba2
 from longsearch.engine.papers.recurrent.world_tokenizer import END_OF_TEXT
-from tests.engine.family_checkpoints import (
-    RWKV7,
-    VOCABULARY,
-    XLSTM,
-    rwkv7_tensors,
-    save,
-    save_family,
-    xlstm_tensors,
-)
+from tests.engine.family_checkpoints import RWKV7, VOCABULARY, XLSTM, rwkv7_tensors, save, save_family, xlstm_tensors
 from tests.engine.papers.recurrent.reference_rwkv7 import hidden_states
 from tests.engine.slices import run_vertically
 from tests.engine.tiny_models import PROSE, world_vocabulary

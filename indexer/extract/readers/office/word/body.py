@@ -14,11 +14,7 @@ from longsearch.indexer.extract.readers.office.word.fields import Fields
 from longsearch.indexer.extract.readers.office.word.flows import Block, Flow, Paragraph, Table, marked
 from longsearch.indexer.extract.readers.office.word.marks import Marks
 from longsearch.indexer.extract.readers.office.word.numbering import Counters
-from longsearch.indexer.extract.readers.office.word.properties import (
-    describe_cell,
-    describe_field,
-    describe_paragraph,
-)
+from longsearch.indexer.extract.readers.office.word.properties import describe_cell, describe_field, describe_paragraph
 from longsearch.indexer.extract.readers.office.word.symbols import symbol
 from longsearch.indexer.extract.readers.xml_events import is_on
 
