@@ -152,23 +152,38 @@ class Layers:
         return all(values) if known[0] == "/And" else any(values)
 
 
+class _Marks:
+    """What the bytes of a PDF tell. They are taken text by text, because all of them may be 100 MB."""
+
+    def __init__(self) -> None:
+        self.layers = self.files = self.annotations = self.labels = False
+
+    def take(self, text: bytes) -> None:
+        """Look for what is not yet found."""
+        self.layers = self.layers or _LAYERS in text
+        self.files = self.files or (b"/AF" in text and _ASSOCIATED.search(text) is not None)
+        self.annotations = self.annotations or _ANNOTATION.search(text) is not None
+        self.labels = self.labels or b"/PageLabels" in text
+
+
 def _marks_in(data: bytes) -> tuple[bool, bool, bool, bool]:
     """Return whether a PDF may hide a layer, knows associated files, may have annotations, and labels of pages.
 
     What says so may lie in compressed streams of objects, which can be read here unless the file is encrypted.
     """
     outside, objects = _outside_and_objects(data)
-    is_encrypted = b"/Encrypt" in outside
-    unpacked, is_whole = ([], not objects) if is_encrypted else _unpacked(data, objects)
-    texts = [outside, *unpacked]
-    is_unknown = not is_whole or outside.count(_OBJECTS) > len(objects)
-    hides = any(_LAYERS in text for text in texts) and any(map(_HIDES.search, texts))
-    return (
-        hides or (is_encrypted and bool(objects)),
-        any(b"/AF" in text and _ASSOCIATED.search(text) for text in texts),
-        is_unknown or any(map(_ANNOTATION.search, texts)),
-        is_unknown or any(b"/PageLabels" in text for text in texts),
+    is_locked = b"/Encrypt" in outside and bool(objects)
+    readable = [] if is_locked else objects
+    marks = _Marks()
+    marks.take(outside)
+    is_whole = not is_locked and outside.count(_OBJECTS) <= len(objects)
+    for text, is_all in _unpacked(data, readable):
+        marks.take(text)
+        is_whole &= is_all
+    hides = marks.layers and (
+        _HIDES.search(outside) is not None or any(_HIDES.search(text) for text, _ in _unpacked(data, readable))
     )
+    return hides or is_locked, marks.files, not is_whole or marks.annotations, not is_whole or marks.labels
 
 
 def _outside_and_objects(data: bytes) -> tuple[bytes, list[tuple[int, int]]]:
@@ -186,19 +201,15 @@ def _outside_and_objects(data: bytes) -> tuple[bytes, list[tuple[int, int]]]:
     return b"".join((*outside, data[at:])), objects
 
 
-def _unpacked(data: bytes, objects: Iterable[tuple[int, int]]) -> tuple[list[bytes], bool]:
-    """Return the contents of the streams of objects that can be unpacked, and whether these are all of them."""
-    texts: list[bytes] = []
-    is_whole, n_left = True, _MAX_UNPACKED_BYTES
+def _unpacked(data: bytes, objects: Iterable[tuple[int, int]]) -> Iterator[tuple[bytes, bool]]:
+    """Yield (content, whether that is all of it) of each stream of objects, up to a limit of bytes."""
+    n_left = _MAX_UNPACKED_BYTES
     for start, stop in objects:
-        if n_left <= 0:
-            return texts, False
-        unpacking = zlib.decompressobj()
+        unpacking, text = zlib.decompressobj(), b""
         with suppress(zlib.error):
-            texts.append(unpacking.decompress(data[start:stop], 20_000_000))
-            n_left -= len(texts[-1])
-        is_whole &= unpacking.eof
-    return texts, is_whole
+            text = unpacking.decompress(data[start:stop], 20_000_000) if n_left > 0 else b""
+        n_left -= len(text)
+        yield text, unpacking.eof
 
 
 def _off(properties: Any) -> Iterator[int]:
