@@ -73,12 +73,11 @@ def put_right(text_page: Any, found: Sequence[Found]) -> list[Found]:
     """Return the lines of a page as `split_line` makes them, which few of them need."""
     numbers, (columns, raws, _) = range(len(found)), zip(*found, strict=True)
     texts, _, _, baselines, end_baselines, *_ = zip(*columns, strict=True)
-    letters = letters_in(texts)
-    glued = glued_lines(texts, letters)
+    glued = glued_lines(texts, letters := letters_in(texts))
     odd = {number for number in compress(numbers, map(ne, baselines, end_baselines)) if _goes_down(found[number])}
     glued = _parted_lines(text_page, [(number, found[number]) for number in glued])
     odd |= glued | _wrongly_joined(text_page, [(n, *found[n]) for n in numbers if HYPHEN in raws[n]])
-    if _SET_APART in letters.translate(_NO_SPACES):
+    if _SET_APART in letters[1]:
         odd |= {
             n for n, text in enumerate(texts) if text.count(" ") > _MANY_SPACES * len(text) and _SINGLES.search(text)
         }
@@ -130,18 +129,21 @@ def _are_wrong(text_page: Any, joints: Sequence[int], sizes: Sequence[float]) ->
     ]
 
 
-def letters_in(texts: Iterable[str]) -> bytes:
-    """Return the first byte of each character of the texts, with a line end between two texts."""
-    return "\n".join(texts).encode("utf-8", "replace").translate(None, _LATER_BYTES)
+def letters_in(texts: Iterable[str]) -> tuple[bytes, bytes]:
+    """Return the first byte of each character of the texts, with line ends between; and the same with x for letters."""
+    joined = "\n".join(texts)
+    letters = joined.encode("utf-8", "replace")
+    letters = letters if joined.isascii() else letters.translate(None, _LATER_BYTES)
+    return letters, letters.translate(_NO_SPACES)
 
 
-def glued_lines(texts: Sequence[str], letters: bytes) -> set[int]:
+def glued_lines(texts: Sequence[str], letters_of_texts: tuple[bytes, bytes]) -> set[int]:
     """Return the numbers of the texts that may be glued, those that `may_be_glued` finds.
 
-    `letters` is what `letters_in` returns of them.
+    `letters_of_texts` is what `letters_in` returns of them.
     """
+    letters, unspaced = letters_of_texts
     kinds = letters.translate(_KINDS)
-    unspaced = letters.translate(_NO_SPACES)
     places = [seeming.start() for seeming in _SIGN.finditer(kinds)]
     for part, text in ((_CAPITAL, kinds), (_LONG, unspaced), (_LATIN, letters)):
         place = -1

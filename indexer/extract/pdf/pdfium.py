@@ -31,7 +31,7 @@ from longsearch.indexer.extract.pdf.layers import Layers
 from longsearch.indexer.extract.pdf.layout import Line, title_in, tuples, with_separators
 from longsearch.indexer.extract.pdf.ocr import DPI, Picture
 from longsearch.indexer.extract.pdf.pages import LINE_END, clean_line, clean_lines
-from longsearch.indexer.extract.pdf.places import character_indices, placed, text_of
+from longsearch.indexer.extract.pdf.places import character_indices, placed, reference_to, text_of
 from longsearch.indexer.extract.pdf.quality import ReadPage, garbage_share
 from longsearch.indexer.extract.pdf.repair import has_tex_ligatures, with_tex_ligatures
 from longsearch.indexer.extract.pdf.rows import arranged
@@ -88,7 +88,7 @@ class PdfiumDocument:
             pdfium_c.FORM_OnAfterLoadPage(page, self._form)
         text_page = pdfium_c.FPDFText_LoadPage(page)
         try:
-            return self._read(page, text_page, index) if text_page else None
+            return self._read(page, reference_to(text_page), index) if text_page else None
         finally:  # otherwise the page stays in memory until the document is closed
             pdfium_c.FPDFText_ClosePage(text_page)
             if self._form is not None:

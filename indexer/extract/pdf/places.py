@@ -2,11 +2,13 @@
 
 pypdfium2 has ctypes compare each argument with its declared type, which takes longer than pdfium does. The functions
 here are the same ones without declared types, and `map` calls them for all lines of a page: a call takes a third of
-the time, and a page needs thousands.
+the time, and a page needs thousands. Those that write a place return nothing, and a page is passed as a reference: for
+a result and for a pointer, ctypes makes an object at each call.
 """
 
+from array import array
 from collections.abc import Callable, Sequence
-from ctypes import PYFUNCTYPE, Array, byref, c_double, c_float, c_int, c_ushort, c_void_p, cast, sizeof
+from ctypes import PYFUNCTYPE, byref, c_char, c_double, c_int, c_ushort, c_void_p, cast
 from itertools import repeat
 from math import hypot
 from operator import lt, mul, sub
@@ -23,11 +25,11 @@ def _undeclared(function: Any, returns: Any = c_int) -> Callable[..., Any]:
     return undeclared
 
 
-_get_origin = _undeclared(pdfium_c.FPDFText_GetCharOrigin)
-_get_box = _undeclared(pdfium_c.FPDFText_GetLooseCharBox)
-_get_matrix = _undeclared(pdfium_c.FPDFText_GetMatrix)
+_get_origin = _undeclared(pdfium_c.FPDFText_GetCharOrigin, None)
+_get_box = _undeclared(pdfium_c.FPDFText_GetLooseCharBox, None)
+_get_matrix = _undeclared(pdfium_c.FPDFText_GetMatrix, None)
 _count_boxes = _undeclared(pdfium_c.FPDFText_CountRects)
-_get_piece = _undeclared(pdfium_c.FPDFText_GetRect)
+_get_piece = _undeclared(pdfium_c.FPDFText_GetRect, None)
 _index_of = _undeclared(pdfium_c.FPDFText_GetCharIndexFromTextIndex)
 _text_index_of = _undeclared(pdfium_c.FPDFText_GetTextIndexFromCharIndex)
 _get_size = _undeclared(pdfium_c.FPDFText_GetFontSize, c_double)
@@ -38,24 +40,32 @@ class _Room:
     """Memory that pdfium writes `n` places into."""
 
     def __init__(self, n: int) -> None:
-        self.x, self.y, self.x_end, self.y_end = ((c_double * n)() for _ in range(4))
-        self.box, self.matrix = (c_float * (4 * n))(), (c_float * (6 * n))()  # left, top, right, bottom; a, b, c, …
+        self.x, self.y, self.x_end, self.y_end = (array("d", bytes(8 * n)) for _ in range(4))
+        self.box = array("f", bytes(4 * 4 * n))  # left, top, right, bottom
+        self.matrix = array("f", bytes(6 * 4 * n))  # a, b, c, d, e, f
         self.to_x, self.to_y, self.to_x_end, self.to_y_end = (
-            _references(array, 1) for array in (self.x, self.y, self.x_end, self.y_end)
+            _references(numbers, 1) for numbers in (self.x, self.y, self.x_end, self.y_end)
         )
         self.to_box, self.to_matrix = _references(self.box, 4), _references(self.matrix, 6)
 
 
-def _references(array: "Array[Any]", length: int) -> list[Any]:
+def _references(numbers: "array[float]", length: int) -> list[Any]:
     """Return a reference to each `length` numbers of an array."""
-    return [byref(array, start) for start in range(0, sizeof(array), length * sizeof(array._type_))]
+    memory = (c_char * (len(numbers) * numbers.itemsize)).from_buffer(numbers)
+    return [byref(memory, start) for start in range(0, len(memory), length * numbers.itemsize)]
 
 
 _SHARED = _Room(_USUAL_ROOM)  # used by all calls: pdfium allows only one thread
+_UNUSED = repeat(byref(c_double()))  # what is not asked for is written here
 
 
 def _room(n: int) -> _Room:
     return _SHARED if n <= _USUAL_ROOM else _Room(n)
+
+
+def reference_to(page: Any) -> Any:
+    """Return a page as the functions here take it fastest; a pointer will do as well."""
+    return byref(page.contents)
 
 
 def text_of(text_page: Any) -> str:
@@ -85,14 +95,14 @@ def origin(text_page: Any, index: int) -> tuple[float, float]:
     return _SHARED.x[0], _SHARED.y[0]
 
 
-def origins(text_page: Any, indices: Sequence[int]) -> tuple[list[float], list[float]]:
+def origins(text_page: Any, indices: Sequence[int]) -> "tuple[array[float], array[float]]":
     """Return (lefts, baselines) of characters: where they stand, in points."""
     n, room = len(indices), _room(len(indices))
     list(map(_get_origin, repeat(text_page), indices, room.to_x, room.to_y))
     return room.x[:n], room.y[:n]
 
 
-def rights(text_page: Any, indices: Sequence[int]) -> list[float]:
+def rights(text_page: Any, indices: Sequence[int]) -> "array[float]":
     """Return where characters end."""
     room = _room(len(indices))
     list(map(_get_box, repeat(text_page), indices, room.to_box))
@@ -114,23 +124,20 @@ def gap_between(text_page: Any, index: int, following: int) -> float:
 def placed(text_page: Any, texts: Sequence[str], starts: Sequence[int], ends: Sequence[int]) -> list[Line]:
     """Return the lines `texts`, each of which spans the page's characters from a start to an end.
 
-    A line without a known position has none.
+    A line of which a character is unknown (-1) has no position.
     """
     n, room, page = len(texts), _room(len(texts)), repeat(text_page)
-    calls = (
-        map(_get_origin, page, starts, room.to_x, room.to_y),
-        map(_get_origin, page, ends, room.to_x_end, room.to_y_end),
-        map(_get_box, page, ends, room.to_box),
-        map(_get_matrix, page, starts, room.to_matrix),
-    )
-    done = list(map(list, calls))
+    list(map(_get_origin, page, starts, room.to_x, room.to_y))
+    list(map(_get_origin, page, ends, room.to_x_end, room.to_y_end))
+    list(map(_get_box, page, ends, room.to_box))
+    list(map(_get_matrix, page, starts, room.to_matrix))
     scales = map(hypot, room.matrix[2 : 6 * n : 6], room.matrix[3 : 6 * n : 6])
     sizes = map(mul, map(_get_size, page, starts), scales)
     places = room.x[:n], room.box[2 : 4 * n : 4], room.y[:n], room.y_end[:n], sizes
     lines = tuples(Line, zip(texts, *places, *map(repeat, Line("")[len(places) + 1 :]), strict=False))
-    if all(map(all, done)):
+    if min((*starts, *ends), default=0) >= 0:
         return lines
-    return [line if all(is_known) else Line(line.text) for line, *is_known in zip(lines, *done, strict=True)]
+    return [line if min(ends) >= 0 else Line(line.text) for line, *ends in zip(lines, starts, ends, strict=True)]
 
 
 def stand_apart(text_page: Any, first: int, length: int, distance: float) -> bool:
@@ -139,8 +146,9 @@ def stand_apart(text_page: Any, first: int, length: int, distance: float) -> boo
     if n < 2:
         return False
     room = _room(n)
-    list(map(_get_piece, repeat(text_page), range(n), room.to_x, room.to_y, room.to_x_end, room.to_y_end))
-    lefts, rights = room.x[:n], room.x_end[:n]
+    list(map(_get_piece, repeat(text_page), range(n), room.to_x, _UNUSED, room.to_x_end, _UNUSED))
+    lefts: Sequence[float] = room.x[:n]
+    ends: Sequence[float] = room.x_end[:n]
     if not all(map(lt, lefts, lefts[1:])):
-        lefts, rights = map(list, zip(*sorted(zip(lefts, rights, strict=True)), strict=True))
-    return bool(max(map(sub, lefts[1:], rights)) > distance)
+        lefts, ends = zip(*sorted(zip(lefts, ends, strict=True)), strict=True)
+    return bool(max(map(sub, lefts[1:], ends)) > distance)
