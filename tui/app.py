@@ -41,7 +41,7 @@ SHOWN_PROBLEM_S = 20.0
 LATER = (
     *("screens.basket", "screens.dialogs", "screens.files", "screens.folders", "screens.instruction", "screens.jump"),
     *("screens.outline", "screens.picker", "screens.side_by_side", "screens.table", "screens.text_boxes"),
-    *("screens.reading_pane", "screens.user_data_calls", "widgets.results", "widgets.starters"),
+    *("screens.reading_pane", "screens.user_data_calls", "widgets.result_pane"),
 )
 """The modules of what the first frame does not show: screens that open on top of the main one, and its panes."""
 THEMES_EVERY_S = 1.0

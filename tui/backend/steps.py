@@ -3,18 +3,18 @@
 import re
 from dataclasses import replace
 
-from longsearch.engine.quantities import ANY_RANGE
 from longsearch.tui.backend.interface import InView, Question
 
-_PIECE = re.compile(rf'-?(?:[\w-]+:)?"[^"]*"?|{ANY_RANGE}|\S+')
-_AS_IT_IS = re.compile(r'-|[~≈<>≤≥]|.*\.\.|[\w-]+:|"|.*[*(|)]|(?:AND|OR|NOT|NEAR(?:/\d+)?)$')
+_AS_IT_IS = r'-|[~≈<>≤≥]|.*\.\.|[\w-]+:|"|.*[*(|)]|(?:AND|OR|NOT|NEAR(?:/\d+)?)$'
 """What the query language reads as more than a word that may be there."""
 
 
 def narrowed(query: str, wanted: str) -> str:
     """Return the query for those of its results that also are what `wanted` says: its words must be there."""
-    typed = (found[0] for found in _PIECE.finditer(wanted))
-    pieces = (piece if _AS_IT_IS.match(piece) else f'"{piece}"' for piece in typed)
+    from longsearch.engine.quantities import ANY_RANGE  # its units take longer than the first frame's own modules
+
+    typed = (found[0] for found in re.finditer(rf'-?(?:[\w-]+:)?"[^"]*"?|{ANY_RANGE}|\S+', wanted))
+    pieces = (piece if re.match(_AS_IT_IS, piece) else f'"{piece}"' for piece in typed)
     more = " ".join(pieces)
     # a query that ends with a question mark is prose, and stays so
     return f"{more} {query}" if query.endswith("?") else f"{query} {more}"

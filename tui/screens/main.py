@@ -14,6 +14,7 @@ from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
+from textual.geometry import Size
 from textual.reactive import Reactive
 from textual.screen import Screen
 from textual.widget import Widget
@@ -28,13 +29,13 @@ from longsearch.tui.painting import set_class_of
 from longsearch.tui.text.display import shown
 from longsearch.tui.widgets.key_line import KeyLine
 from longsearch.tui.widgets.query_bar import QueryBar
-from longsearch.tui.widgets.result_pane import ResultPane
 from longsearch.tui.widgets.status_line import StatusLine
 
 if TYPE_CHECKING:
     from longsearch.tui.backend import backend_calls as messages
     from longsearch.tui.screens import user_data_calls
     from longsearch.tui.screens.reading_pane import ReadingPane
+    from longsearch.tui.widgets.result_pane import ResultPane
     from longsearch.tui.widgets.results import Results
     from longsearch.tui.widgets.starters import Starters
 
@@ -55,12 +56,11 @@ class MainScreen(Screen[None]):
     def __init__(self, backend: Backend, graphics: Graphics = BLOCKS, place: str = "") -> None:
         """`place` names what is searched, where it is not the path of the backend's root."""
         super().__init__()
-        self.add_class("-empty", update=False)
+        self.add_class("-empty", *self._classes_of(self.app.size), update=False)
         root = os.fspath(backend.root or "")
         self._backend, self._graphics = backend, graphics
         self._bar = QueryBar(place or root, backend.complete)
-        self._result_pane = ResultPane(backend)
-        self._panes = Container(self._result_pane, id="panes")
+        self._panes = Container(id="panes")
         self._status = StatusLine()
         self._status.show_progress(None)
         self._question = Question()
@@ -74,7 +74,19 @@ class MainScreen(Screen[None]):
         self._enter_waits = False  # True if Enter was pressed before there were results to go to
         self._is_whole = False  # until all parts are mounted: what is typed before is asked then
 
+    def _classes_of(self, size: Size) -> set[str]:
+        """Return the classes of a size. Textual would set them later, and style all widgets once more."""
+        wide, high = self.HORIZONTAL_BREAKPOINTS or [], self.VERTICAL_BREAKPOINTS or []
+        return self._get_breakpoint_classes(size.width, wide) | self._get_breakpoint_classes(size.height, high)
+
     # What the first frame does not show is imported after it
+
+    @cached_property
+    def _result_pane(self) -> "ResultPane":
+        """The results, or why there are none."""
+        from longsearch.tui.widgets.result_pane import ResultPane
+
+        return ResultPane(self._backend)
 
     @cached_property
     def _text_pane(self) -> "ReadingPane":
@@ -90,7 +102,7 @@ class MainScreen(Screen[None]):
 
         return UserDataCalls(self._backend, self.in_view)
 
-    @cached_property
+    @property
     def _calls(self) -> "messages.BackendCalls":
         return self._result_pane.calls
 
@@ -107,8 +119,8 @@ class MainScreen(Screen[None]):
         if not self.is_attached:
             return  # the app is being left
         self.app.stylesheet.read(Path(__file__).with_name("panes.tcss"))
-        panes = self._panes.mount(self._text_pane), *self._result_pane.begin()
-        for mounted in (*panes, self.mount(self._user_data)):  # all at once: the app may be left meanwhile
+        # all at once: the app may be left meanwhile
+        for mounted in self._panes.mount(self._result_pane, self._text_pane), self.mount(self._user_data):
             await mounted
         self.set_interval(self.RENEW_EVERY_S, self.keep_current)
         was_sent, self._is_whole = self._enter_waits, True
@@ -152,7 +164,7 @@ class MainScreen(Screen[None]):
         if self._bar.has_focus_within:
             self._calls.renew()
 
-    def on_result_pane_answered(self, event: ResultPane.Answered) -> None:
+    def on_result_pane_answered(self, event: "ResultPane.Answered") -> None:
         """Make room for the text if there are results; go to them if Enter was pressed."""
         self._mark(not event.has_hits, "-empty")
         if event.has_hits:

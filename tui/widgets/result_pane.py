@@ -3,28 +3,28 @@
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.message import Message
-from textual.widget import AwaitMount
 from textual.widgets import Static
 
+from longsearch.tui.backend import backend_calls as messages
 from longsearch.tui.backend.interface import Backend, Question, Saved
 from longsearch.tui.painting import show_line
 from longsearch.tui.text import progress_words, styles
 from longsearch.tui.text.display import shown
+from longsearch.tui.text.highlight import NO_WORDS, highlighter
+from longsearch.tui.text.wording import nothing_found, summary
 from longsearch.tui.widgets.header_line import HeaderLine
+from longsearch.tui.widgets.results import Results
+from longsearch.tui.widgets.starters import Starters
 
 if TYPE_CHECKING:
     from longsearch.engine.types.progress import IndexProgress
     from longsearch.engine.types.results import SearchResults
-    from longsearch.tui.backend import backend_calls as messages
-    from longsearch.tui.widgets.results import Results
-    from longsearch.tui.widgets.starters import Starters
 
 
 class ResultPane(Vertical):
@@ -38,11 +38,15 @@ class ResultPane(Vertical):
 
     def __init__(self, backend: Backend) -> None:
         super().__init__()
-        self._backend = backend
+        self.calls = messages.BackendCalls(backend)
+        """Asks the backend; its answers come here first."""
+        self.list = Results(os.fspath(backend.root or ""))
+        self.starters = Starters()
+        """What to ask first, below the explanation."""
         self._header = HeaderLine()
         self._note_line = Static(id="note", markup=False)
         self._message_text = Static(_joined(welcome(None, "")), id="message-text", markup=False)
-        self._message = VerticalScroll(self._message_text, id="message", can_focus=False)
+        self._message = VerticalScroll(self._message_text, self.starters, id="message", can_focus=False)
         self._waits = False
         self.results: SearchResults | None = None
         """The last answer to the query; None if nothing is asked."""
@@ -50,38 +54,10 @@ class ResultPane(Vertical):
         """Whether the explanation stands in place of the list."""
         self._offline = ""
         """Why indexing does not run, or ""."""
-        self._note_line.display = False
-
-    @cached_property
-    def list(self) -> "Results":
-        """The list of documents. It is made and mounted by `begin`, as `starters` and `calls` are."""
-        from longsearch.tui.widgets.results import Results
-
-        documents = Results(os.fspath(self._backend.root or ""))
-        documents.display = False
-        return documents
-
-    @cached_property
-    def starters(self) -> "Starters":
-        """What to ask first, below the explanation."""
-        from longsearch.tui.widgets.starters import Starters
-
-        return Starters()
-
-    @cached_property
-    def calls(self) -> "messages.BackendCalls":
-        """Asks the backend; its answers come here first."""
-        from longsearch.tui.backend.backend_calls import BackendCalls
-
-        return BackendCalls(self._backend)
+        self._note_line.display = self.list.display = False
 
     def compose(self) -> ComposeResult:
-        yield self._message
-
-    def begin(self) -> tuple[AwaitMount, ...]:
-        """Begin to ask the backend, and mount what the first frame does not show."""
-        above = self.mount(self._header, self._note_line, self.list, before=self._message)
-        return above, self._message.mount(self.starters), self.mount(self.calls)
+        yield from (self._header, self._note_line, self.list, self._message, self.calls)
 
     def search(self, question: Question, wanted_path: str = "") -> None:
         """Search; the person chooses among the results anew. `wanted_path`: the file to choose if it is found."""
@@ -95,11 +71,8 @@ class ResultPane(Vertical):
         self.list.begin()
         self.calls.similar(document_id, start)
 
-    def on_found(self, event: "messages.Found") -> None:
+    def on_found(self, event: messages.Found) -> None:
         """Show an answer."""
-        from longsearch.tui.text.highlight import highlighter
-        from longsearch.tui.text.wording import summary
-
         event.stop()
         results = event.results
         if not results.hits:
@@ -110,7 +83,7 @@ class ResultPane(Vertical):
         self.list.show(results.hits, highlighter(results.lit, results.languages))
         self.post_message(self.Answered(has_hits=True))
 
-    def on_awaited(self, event: "messages.Awaited") -> None:
+    def on_awaited(self, event: messages.Awaited) -> None:
         """Show quietly that a better answer may follow."""
         event.stop()
         self._header.right = "searching by meaning…" if event.is_awaited else ""
@@ -118,12 +91,12 @@ class ResultPane(Vertical):
             self._waits = event.is_awaited
             self._say_why()  # nothing by words means little while the search by meaning goes on
 
-    def on_started(self, event: "messages.Started") -> None:
+    def on_started(self, event: messages.Started) -> None:
         """Say why indexing does not run, if it does not."""
         self._offline = shown(event.note)
         self._renew_explanation()
 
-    def on_headings_read(self, event: "messages.HeadingsRead") -> None:
+    def on_headings_read(self, event: messages.HeadingsRead) -> None:
         """Offer headings of the documents."""
         event.stop()
         self.starters.headings = event.headings
@@ -143,7 +116,7 @@ class ResultPane(Vertical):
         """Whether the person can see what to ask first."""
         return self.starters.display and self._message.display
 
-    def on_progress_read(self, event: "messages.ProgressRead") -> None:
+    def on_progress_read(self, event: messages.ProgressRead) -> None:
         """Say how far the index is; repeat a search that found nothing."""
         self._offline = shown(event.progress.problem)
         self._renew_explanation()
@@ -163,9 +136,6 @@ class ResultPane(Vertical):
 
     def _explain(self, results: "SearchResults | None") -> None:
         """Say in place of the list why there are no results; None: nothing was asked."""
-        from longsearch.tui.text.highlight import NO_WORDS
-        from longsearch.tui.text.wording import summary
-
         self.results, self._is_explained = results, True
         self.list.show((), NO_WORDS)
         self._fill(summary(results) if results else "", self._note, is_list=False)
@@ -180,8 +150,6 @@ class ResultPane(Vertical):
 
     def _say_why(self) -> None:
         if self._is_explained:
-            from longsearch.tui.text.wording import nothing_found
-
             progress = self.calls.progress
             nothing = self.results and nothing_found(self.results, progress, self._waits)
             self.starters.display = not self.results and bool(self.starters.option_count)
