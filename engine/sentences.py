@@ -21,8 +21,9 @@ PAGE_BREAK = "\f"
 _DIGITS = r"\d{1,3}(?:\.\d{1,3})"
 _ITEM = late_pattern(rf"\s*(?:[-*+•‣◦▪●■–—·]|\(?(?:{_DIGITS}*|[A-Za-z]|[ivxIVX]{{1,5}})[.)]|{_DIGITS}+)\s+\S")
 _NAME_OF_ITEM = late_pattern(  # not M. Dupont
-    rf"\s*(?:§+\s*)?(?:\(?{_DIGITS}*[.)]|\(?[A-Za-z]\)|{_DIGITS}+)(?:\s+[^\W\d_][\w'’-]*){{0,2}}\.?\s*"
+    rf"\s*(?:§+\s*)?(?:\(?{_DIGITS}*[.)]|\(?(?:[A-Za-z]|[ivxIVX]{{1,5}})\)|{_DIGITS}+)(?:\s+[^\W\d_][\w'’-]*){{0,2}}\.?\s*"
 )
+_NUMBER_IN_BRACKETS = late_pattern(r"\s*\(\w{1,5}\)\s")
 _HEADING = late_pattern(r"\s*#{1,6}\s")
 ROW = late_pattern(r"[^\n]*(?:\t|\s\|\s)|\s*\|")
 _GOES_ON = tuple(",-–—([")
@@ -96,7 +97,9 @@ def _sentences(text: str, start: int, stop: int, language: str) -> Iterator[Span
     block = text[start:stop]
     # sentencex would take two line breaks for the end of a paragraph
     flat = block.replace("\n", " ").replace(PAGE_BREAK, " ")
-    spans = [(found["start_index"], found["end_index"]) for found in get_sentence_boundaries(language, flat)]
+    # and would end no sentence behind the first bracket of a text: "(a) The lease ends. The tenant leaves."
+    read = flat.replace("(", "[", 1) if _NUMBER_IN_BRACKETS.match(flat) else flat
+    spans = [(found["start_index"], found["end_index"]) for found in get_sentence_boundaries(language, read)]
     merged: list[Span] = []
     for span in spans:
         if merged and _goes_on(flat[slice(*merged[-1])], flat[slice(*span)]):

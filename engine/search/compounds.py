@@ -101,21 +101,21 @@ def _compounds(indexes: Sequence[Index], stems: Collection[tuple[str, str]]) -> 
         for part, terms in index.backend.terms_around(list(found)).items():
             found[part].update(terms)
     common = {part: [term for term, _ in terms.most_common(_MOST_COMPOUNDS)] for part, terms in found.items()}
-    bare = {part: {term: rests(term, part) for term in terms} for part, terms in common.items()}
+    bare = {part: {term: _doubtful(rests(term, part)) for term in terms} for part, terms in common.items()}
     left = {
-        (part, code): {term: own if _is_sure(own) else with_stems(own, code) for term, own in bare[part].items()}
+        (part, code): {term: own if own is None else with_stems(own, code) for term, own in bare[part].items()}
         for part, code in stems
     }
-    short = {rest for terms in left.values() for own in terms.values() if not _is_sure(own) for rest in own}
-    known = _counts(indexes, short)
+    known = _counts(indexes, {rest for terms in left.values() for own in terms.values() for rest in own or ()})
     return {
-        stem: [term for term, own in terms.items() if _is_sure(own) or any(known[rest] for rest in own)]
+        stem: [term for term, own in terms.items() if own is None or any(known[rest] for rest in own)]
         for stem, terms in left.items()
     }
 
 
-def _is_sure(rests: Collection[str]) -> bool:
-    return max(map(len, rests), default=0) >= _SURELY
+def _doubtful(rests: set[str]) -> set[str] | None:
+    """What is left of a term, or None if it is surely another word."""
+    return None if max(map(len, rests), default=0) >= _SURELY else rests
 
 
 def _counts(indexes: Sequence[Index], stems: Collection[str]) -> Counter[str]:

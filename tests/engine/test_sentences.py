@@ -95,3 +95,16 @@ def test_the_number_and_the_name_of_an_item_are_no_sentence_of_their_own() -> No
         "2. The lease ends.",
         "It is not renewed.",
     ]
+
+
+def test_the_number_of_an_item_in_brackets_ends_no_sentence_too_late() -> None:
+    text = (
+        "(a) The lease ends. The tenant leaves.\n\n(iv) Rent. It is due. It is paid.\n\n(See there. It is so.) He left."
+    )
+    assert [text[start:stop] for start, stop in cut_sentences(text)] == [
+        "(a) The lease ends.",
+        "The tenant leaves.",
+        "(iv) Rent. It is due.",
+        "It is paid.",
+        "(See there. It is so.) He left.",
+    ]
