@@ -261,7 +261,10 @@ def _kind_of_run(run: Sequence[_Line]) -> Furniture | None:
     if _HEADS_CONTENTS.match(run[0].text):
         return Furniture.CONTENTS
     rising = sum(first <= second for first, second in pairwise(pages)) >= 0.9 * (len(pages) - 1)
-    are_pages = len(pages) >= 0.5 * n and rising and not all(1500 <= page <= 2100 for page in pages)
+    named = [line.text.split()[-2:-1] for line in run if line.page and not line.has_leaders]
+    are_counted = len(named) > 1 and named.count(named[0]) == len(named)  # week 1, week 2: the titles of slides
+    is_of_years = all(1500 <= page <= 2100 for page in pages)
+    are_pages = len(pages) >= 0.5 * n and rising and not (is_of_years or are_counted)
     if _MAY_HEAD_CONTENTS.match(run[0].text) and (are_pages or _are_outlined(run, 0.5 * (n - 1))):
         return Furniture.CONTENTS
     if n > 3 and len(pages) > 3 and are_pages:

@@ -28,7 +28,7 @@ from longsearch.tui.bindings import EVERYWHERE
 from longsearch.tui.graphics.terminal import BLOCKS, Graphics
 from longsearch.tui.preferences import Preferences, key_name, sound_keys
 from longsearch.tui.screens.main import MainScreen
-from longsearch.tui.text.display import shown
+from longsearch.tui.text.display import clip, shown
 from longsearch.tui.themes import DARK, LIT, THEMES, in_16_colours
 
 if TYPE_CHECKING:
@@ -44,6 +44,8 @@ LATER = (
     *("screens.reading_pane", "screens.user_data_calls", "widgets.result_pane"),
 )
 """The modules of what the first frame does not show: screens that open on top of the main one, and its panes."""
+_MAX_COMMAND = 40
+"""Cells of a name in the palette. Textual's matcher took minutes for `eeeeee` and a name of 270 letters."""
 THEMES_EVERY_S = 1.0
 """Seconds after which a change of an own theme is seen."""
 N_THREADS = 16
@@ -200,11 +202,13 @@ class LongsearchApp(App[str]):
         if isinstance(screen, MainScreen) and screen.check_action("text", ()):
             for name in self._actions:
                 act = partial(screen.action_text, "act", name)
-                yield SystemCommand(shown(name), "A command of your own, for this result (!)", act)
+                yield SystemCommand(clip(shown(name), _MAX_COMMAND), "A command of your own, for this result (!)", act)
         can_change = isinstance(screen, MainScreen) and not self.is_web  # a window of a browser shows one app
         for folder in self._folders if can_change else ():
             about = f"Open this folder: {folder_lines([folder])[0][1]}"
-            yield SystemCommand(f"Open {shown(folder.name)}", about, partial(self.open_folder, folder.root))
+            yield SystemCommand(
+                f"Open {clip(shown(folder.name), _MAX_COMMAND)}", about, partial(self.open_folder, folder.root)
+            )
         if can_change and self._folders and self._backend.root is not None:
             yield SystemCommand("Open all folders", "Search all indexed folders as one", partial(self.open_folder, ""))
         yield SystemCommand("Theme", "Change the colours; they are kept", self.action_change_theme)

@@ -118,6 +118,9 @@ def run(options: Namespace) -> int:
         literal=options.literal,
     )
     results = search(scope, asked, source)
+    if options.think is not None and mode is SearchMode.WORDS:
+        note = "a search by words does not think: --think counts with --mode hybrid and meaning"
+        results = replace(results, note="; ".join(filter(None, (results.note, note))))
     if scope.is_one and not results.hits:
         root = Path(scope.folders[0].root)
         if root.is_dir() and not url_of(root):

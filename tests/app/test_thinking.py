@@ -116,3 +116,6 @@ def test_a_search_by_words_needs_no_model_that_thinks(
     monkeypatch.setenv("LONGSEARCH_THINK", "5")
     assert main(["index", "-q", str(root)]) == 0
     assert main(["search", "violin", str(root), "--mode", "words"]) == 0
+    capsys.readouterr()
+    assert main(["search", "violin", str(root), "--mode", "words", "--think", "5", "--json"]) == 0
+    assert "does not think" in json.loads(capsys.readouterr().out)["note"]
