@@ -1,16 +1,18 @@
-"""Reads the XMP of a PDF, and the language in its catalogue, with pypdf: pdfium gives no access to them.
+"""Reads the XMP of a PDF, and the language in its catalogue: pdfium gives no access to them.
+
+In most files that have them they stand plainly in the bytes; in the others pypdf, which takes long, looks for them.
 
 No XML entity is expanded, and every failure means no metadata.
 """
 
-from collections.abc import Iterator
+import re
 
 from selectolax.lexbor import LexborHTMLParser
 
 from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.readers.xml_text import parse_xml
 from longsearch.indexer.extract.sources import Source
-from longsearch.indexer.extract.wire.values import RawMetadata, RawValue, limited
+from longsearch.indexer.extract.wire.values import RawMetadata, limited
 
 _XMP = "XMP"
 _XMP_FIELDS = (
@@ -29,6 +31,9 @@ _XMP_FIELDS = (
     ("xmp:createdate", "created"),
 )
 _MARKS = (b"/XML", b"/Lang")
+_ROOT, _METADATA = re.compile(rb"/Root\s+(\d+)\s+(\d+)\s+R\b"), re.compile(rb"/Metadata\s+(\d+)\s+(\d+)\s+R\b")
+_LANGUAGE = re.compile(rb"/Lang\s*\(([A-Za-z-]{2,20})\)")
+_TRAILER_BYTES = 2_000
 _MAX_FILE_BYTES = 200_000_000
 """Size of a PDF up to which its XMP is looked for: pypdf keeps the whole file in memory."""
 _MAX_XMP_BYTES = 1_000_000
@@ -43,27 +48,56 @@ def read_xmp(path: Source) -> RawMetadata:
     if not any(mark in data for mark in _MARKS):
         return ()  # half of all papers
     try:
-        return limited(_values(path))
+        packet, language = plain_xmp(data) or xmp_by_pypdf(path)
+        said = (("language", language, "PDF catalogue"),) if language is not None else ()
+        return limited((*parse_xmp(packet[:_MAX_XMP_BYTES]), *said))
     except MemoryError:
         raise
     except Exception:
         return ()
 
 
-def _values(path: Source) -> Iterator[RawValue]:
-    import pypdf  # 0.2 s, and half of all papers need it for nothing
+def plain_xmp(data: bytes) -> tuple[bytes, str | None] | None:
+    """Return (packet, language) of a PDF whose catalogue and XMP stand plainly in its bytes; None if they do not."""
+    trailer = data[data.rfind(b"trailer") :] if b"trailer" in data[-_TRAILER_BYTES:] else b""
+    roots = set(_ROOT.findall(trailer))
+    if len(roots) != 1 or b"/Encrypt" in trailer or b"/XRefStm" in trailer:
+        return None
+    catalogue = _last_object(data, *roots.pop())
+    streams, languages = _METADATA.findall(catalogue), _LANGUAGE.findall(catalogue)
+    n_named = catalogue.count(b"/Metadata"), catalogue.count(b"/Lang")
+    if not catalogue or n_named != (len(streams), len(languages)) or max(n_named) > 1:
+        return None
+    language = languages[0].decode("ascii") if languages else None
+    if not streams:
+        return b"", language
+    entries, _, content = _last_object(data, *streams[0]).partition(b"stream")
+    packet, end, _ = content.rpartition(b"endstream")
+    return (packet, language) if end and b"/Filter" not in entries else None
+
+
+def _last_object(data: bytes, number: bytes, generation: bytes) -> bytes:
+    """Return the newest object of a number in a PDF, which stands last; b"" if it is not written plainly."""
+    head, at = b"%s %s obj" % (number, generation), len(data)
+    while (at := data.rfind(head, 0, at)) >= 0:
+        if not data[max(0, at - 1) : at].isdigit():
+            return data[at + len(head) : max(0, data.find(b"endobj", at))]
+    return b""
+
+
+def xmp_by_pypdf(path: Source) -> tuple[bytes, str | None]:
+    """Return the same as `plain_xmp`, of any PDF: its slow twin."""
+    import pypdf  # 0.2 s
 
     with path.open("rb") as file:
         reader = pypdf.PdfReader(file)
         if reader.is_encrypted and not reader.decrypt(""):
-            return
+            return b"", None
         catalogue = reader.root_object
         stream = catalogue.get("/Metadata")
-        packet = stream.get_object().get_data()[:_MAX_XMP_BYTES] if stream is not None else b""
+        packet = stream.get_object().get_data() if stream is not None else b""
         language = catalogue.get("/Lang")
-    yield from parse_xmp(packet)
-    if language is not None:
-        yield "language", str(language.get_object()), "PDF catalogue"
+        return packet, str(language.get_object()) if language is not None else None
 
 
 def parse_xmp(packet: bytes) -> RawMetadata:

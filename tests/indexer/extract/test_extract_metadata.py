@@ -1,8 +1,11 @@
 """What a file says of itself: cleaned, limited, and with where it was read."""
 
 from collections.abc import Callable
+from io import BytesIO
 from pathlib import Path
+from typing import Any
 
+import pypdf
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,11 +16,12 @@ from longsearch.engine.printable import printable
 from longsearch.indexer.extract.metadata import MAX_VALUES, field_of, from_first_page, gathered
 from longsearch.indexer.extract.reader import Extraction
 from longsearch.indexer.extract.readers import html, markdown, org, rst, tex
+from longsearch.indexer.extract.sources import Held
 from longsearch.indexer.extract.wire import protocol
 from longsearch.indexer.extract.wire.limits import MAX_RAW_CHARACTERS, MAX_RAW_VALUES
 from longsearch.indexer.extract.wire.protocol import Described
 from longsearch.indexer.extract.wire.values import RawMetadata, limited
-from longsearch.indexer.extract.xmp import parse_xmp
+from longsearch.indexer.extract.xmp import parse_xmp, plain_xmp, xmp_by_pypdf
 from tests.indexer.extract.book_writing import archive, docx_parts, epub_parts, paragraph
 from tests.indexer.pdf_writing import INFO, Line, lines_of, pdf
 
@@ -145,6 +149,52 @@ def test_xmp_gives_a_list_of_authors_and_what_publishers_write() -> None:
         "doi": ["10.1145/1327452.1327492"],
         "created": ["2008-01-02"],
     }
+
+
+def written(
+    packet: str = "", language: str = "", compress: bool = False, password: str = "", twice: bool = False
+) -> bytes:
+    """A PDF with a packet of XMP and a language, written by pypdf; `twice`: another packet is appended afterwards."""
+    writer = pypdf.PdfWriter()
+    writer.add_blank_page(100, 100)
+    for _, own in zip(range(1 + twice), (packet, packet.replace("MapReduce", "Second")), strict=False):
+        stream = pypdf.generic.DecodedStreamObject()
+        stream.set_data(own.encode())
+        catalogue = writer.root_object
+        if packet:
+            name = pypdf.generic.NameObject("/Metadata")
+            catalogue[name] = writer._add_object(stream.flate_encode() if compress else stream)
+        if language:
+            catalogue[pypdf.generic.NameObject("/Lang")] = pypdf.generic.TextStringObject(language)
+        if password:
+            writer.encrypt("", password)
+        out = BytesIO()
+        writer.write(out)
+        if twice:
+            writer = pypdf.PdfWriter(BytesIO(out.getvalue()), incremental=True)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("look", "is_plain"),
+    [
+        ({"packet": XMP}, True),
+        ({"packet": XMP, "language": "de"}, True),
+        ({"language": "en"}, True),
+        ({}, True),
+        ({"packet": XMP, "twice": True}, True),
+        ({"packet": XMP, "language": "de-AT"}, False),  # pypdf writes the hyphen as a number
+        ({"packet": XMP, "compress": True}, False),
+        ({"packet": XMP, "password": "x"}, False),
+    ],
+)
+def test_xmp_that_stands_plainly_in_a_pdf_is_what_pypdf_finds(look: dict[str, Any], is_plain: bool) -> None:
+    data = written(**look)
+    packet, language = xmp_by_pypdf(Held("a.pdf", data))
+    plain = plain_xmp(data)
+    assert (plain is not None) is is_plain
+    assert plain is None or (parse_xmp(plain[0]), plain[1]) == (parse_xmp(packet), language)
+    assert b"Second" in packet or not look.get("twice")
 
 
 @given(st.binary(max_size=300), st.integers(0, len(XMP)))
