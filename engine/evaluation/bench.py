@@ -76,6 +76,15 @@ class Bench:
         return [self._index.trust(query.text) for query in self.dataset.queries]
 
     @cached_property
+    def n_terms(self) -> list[int]:
+        """The number of terms of each query."""
+        return (
+            self._same_words.n_terms
+            if self._same_words
+            else [self._index.n_terms(q.text) for q in self.dataset.queries]
+        )
+
+    @cached_property
     def window_words(self) -> Ranked:
         """The baselines' passages, ranked by BM25."""
         return self._by_words(self.windows, self._word_index(self.windows, has_parts=False))

@@ -61,6 +61,10 @@ class Bm25:
         """Return how much of its weight the score by words of a query keeps."""
         return WordStatistics(0, self._n_texts, 0, self._n_holding(self._terms(query)), ()).trust
 
+    def n_terms(self, query: str) -> int:
+        """Return the number of the query's terms."""
+        return len(self._terms(query))
+
     def of_documents(self, query: str, documents: NDArray[np.int64]) -> dict[int, float]:
         """Score the documents by words, as longsearch does; documents (n_rows,) has the document of each row."""
         holding = []

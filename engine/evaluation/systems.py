@@ -13,7 +13,14 @@ from longsearch.engine.evaluation.bench import Bench
 from longsearch.engine.evaluation.embedders.e5 import E5
 from longsearch.engine.evaluation.ranked_spans import Ranked, by_scores, by_vectors, ranked_by, scores_of
 from longsearch.engine.evaluation.vector_cache import VectorCache
-from longsearch.engine.search.fusion import WEIGHT_OF_DOCUMENT_WORDS, best_first, combine, mixed
+from longsearch.engine.search.fusion import (
+    LONG_QUERY,
+    WEIGHT_OF_DOCUMENT_WORDS,
+    best_first,
+    combine,
+    mixed,
+    trust_in_meaning,
+)
 
 _FUSED_DEPTH, _K = 200, 60
 System = Callable[[Bench], Ranked]
@@ -43,10 +50,16 @@ def words(bench: Bench) -> Ranked:
 
 def hybrid(bench: Bench) -> Ranked:
     """Rank passages by longsearch's combination of the scores by meaning and by words."""
-    by_meaning = scores_of(bench.meaning)
-    candidates = [
-        dict.fromkeys(meaning, 0.0) | words for meaning, words in zip(by_meaning, scores_of(bench.words), strict=True)
+    by_words, whole = scores_of(bench.words), bench.words_of_documents
+    best = [[max(scores.values(), default=0.0) for scores in pair] for pair in zip(by_words, whole, strict=True)]
+    in_meaning = [
+        trust_in_meaning(*shares) if n > LONG_QUERY else 1.0 for n, shares in zip(bench.n_terms, best, strict=True)
     ]
+    by_meaning = [
+        {row: trusted * score for row, score in scores.items()}
+        for trusted, scores in zip(in_meaning, scores_of(bench.meaning), strict=True)
+    ]
+    candidates = [dict.fromkeys(meaning, 0.0) | words for meaning, words in zip(by_meaning, by_words, strict=True)]
     trusted = [
         {row: trust * score for row, score in scores.items()}
         for scores, trust in zip(_in_documents(bench, candidates), bench.trusts, strict=True)

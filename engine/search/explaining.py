@@ -35,6 +35,8 @@ class Parts:
     """None in a search by words."""
     weights: Points
     """(n,): what the score of each candidate is multiplied by."""
+    in_meaning: float
+    """See `fusion.trust_in_meaning`."""
 
 
 def with_reasons(ranked: Sequence[RankedDocument], parts: Parts) -> list[RankedDocument]:
@@ -104,5 +106,6 @@ def _by_meaning(parts: Parts, near: Cosines, place: int) -> tuple[MeaningShare, 
     total = sum(own.values())
     scale = 0.0 if total <= 0 else min(1.0, 1 / total) * parts.weights[place]  # a score is between 0 and 1
     cosines = {"passage": passage, "excerpt": excerpt, "document": document}
-    weighed = {name: both(0.0, part) if parts.mode is SearchMode.HYBRID else part for name, part in own.items()}
+    is_hybrid = parts.mode is SearchMode.HYBRID
+    weighed = {name: both(0.0, parts.in_meaning * part) if is_hybrid else part for name, part in own.items()}
     return tuple(MeaningShare(name, cosines[name], scale * points) for name, points in weighed.items())

@@ -97,18 +97,36 @@ def candidates(
     return Candidates(ids, bm25_scores, cosines, is_by_words, document_ids, places, lengths, of_named)
 
 
-def by_words(words: QueryWords, found: Candidates) -> tuple[Scores, Scores]:
-    """(n,): scores by words; (n,): what a point of a passage's BM25 gives to its score.
+@dataclass(frozen=True, slots=True)
+class WordScores:
+    """The scores by words of the candidates."""
+
+    scores: Scores
+    """(n,)"""
+    worth: Scores
+    """(n,): what a point of a passage's BM25 gives to its score."""
+    best_passage: float = 0.0
+    """The highest BM25 of a passage, as a share of the highest that the query can reach."""
+    best_document: float = 0.0
+    """The same of a document."""
+
+
+def by_words(words: QueryWords | None, found: Candidates) -> WordScores:
+    """The scores by words; all are 0 without words.
 
     A score is 0.6 of the passage's BM25 and 0.4 of its document's, each as a share of the highest that the query can
     reach. Passages that are not among the best by words get their document's part alone.
     """
+    if words is None:
+        return WordScores(np.zeros(len(found.ids)), np.zeros(len(found.ids)))
     figures = words.statistics
     highest = bm25.highest(figures) or 1.0
     parts = bm25.parts_of_documents(words.in_documents(found.document_ids), found.lengths, figures)
     own = np.clip(found.bm25 / highest, 0.0, 1.0)
-    scores = mixed(own, parts.sum(axis=0)[found.documents], WEIGHT_OF_DOCUMENT_WORDS)
-    return scores, found.is_by_words.astype(np.float64) * ((1 - WEIGHT_OF_DOCUMENT_WORDS) / highest)
+    of_documents = parts.sum(axis=0)
+    scores = mixed(own, of_documents[found.documents], WEIGHT_OF_DOCUMENT_WORDS)
+    worth = found.is_by_words.astype(np.float64) * ((1 - WEIGHT_OF_DOCUMENT_WORDS) / highest)
+    return WordScores(scores, worth, own.max(initial=0.0), of_documents.max(initial=0.0))
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,13 +30,14 @@ from longsearch.engine.search import joined, versions
 from longsearch.engine.search.calibration import with_levels
 from longsearch.engine.search.compounds import with_compounds
 from longsearch.engine.search.explaining import Parts, with_reasons
-from longsearch.engine.search.fusion import both
+from longsearch.engine.search.fusion import LONG_QUERY, both, trust_in_meaning
 from longsearch.engine.search.hits import LEAST_SCORE, to_hits
 from longsearch.engine.search.metadata_filter import in_order, list_order, listed, sort_hits, sort_keys
 from longsearch.engine.search.patterns import MAY_BE_PATTERN, as_lit, with_words_like
 from longsearch.engine.search.ranking import PASSAGES_SHOWN, RankedDocument, RankedPassage, group
 from longsearch.engine.search.retrieval import (
     Candidates,
+    WordScores,
     allowed_documents,
     by_meaning,
     by_own_words,
@@ -191,13 +193,23 @@ def _plans(asked_of: _Asked, request: SearchRequest, mode: SearchMode, asked: Lo
 
 def _merged(plans: Sequence[Plan]) -> list[_Found]:
     """The best documents of all indexes, best first, or the first of a list; each once."""
-    if len(plans) == 1:
-        return [_Found(plans[0], document) for document in best_documents(plans[0])]
     query, found, keys = plans[0].request.query, list[_Found](), list[str]()
+    if len(plans) > 1:
+        # of documents that are equally good, those of inner folders come first: sorting keeps their order
+        plans = sorted(plans, key=lambda plan: -len(plan.index.root.parts))
+    if query.is_listing:
+        best = list(map(_listed, plans))
+    else:
+        scored, in_meaning = list(map(_candidates, plans)), 1.0
+        if len(plans[0].asked.typed) > LONG_QUERY:
+            best_passage = max(words.best_passage for _, words in scored)
+            in_meaning = trust_in_meaning(best_passage, max(words.best_document for _, words in scored))
+        best = list(map(_ranked, plans, scored, repeat(in_meaning)))
+    if len(plans) == 1:
+        return [_Found(plans[0], document) for document in best[0]]
     sort = list_order(query.sort)
-    # of documents that are equally good, those of inner folders come first: sorting keeps their order
-    for plan in sorted(plans, key=lambda plan: -len(plan.index.root.parts)):
-        own = [_Found(plan, document) for document in best_documents(plan)]
+    for plan, documents in zip(plans, best, strict=True):
+        own = [_Found(plan, document) for document in documents]
         found += own
         keys += sort_keys(plan.index.db, [one.document.document_id for one in own], sort) if query.is_listing else []
     if query.is_listing:
@@ -283,16 +295,17 @@ def _note(plans: Sequence[Plan], asked_of: _Asked) -> str:
     return "; ".join(filter(None, notes))
 
 
-def best_documents(plan: Plan) -> list[RankedDocument]:
-    """Rank documents by their candidates, or list them if the query has no words.
+def _listed(plan: Plan) -> list[RankedDocument]:
+    query, left = plan.request.query, plan.allowed.documents if plan.allowed else None
+    return listed(plan.index.db, left, list_order(query.sort), query.is_reversed, plan.request.k)
 
-    Fetch more candidates until `k` documents have one: a book may hold the best 200. Stop early if every document of
-    the index has one: otherwise asking an index of 30 for 50 took 1.5 times as long.
+
+def _candidates(plan: Plan) -> tuple[Candidates, WordScores]:
+    """The candidates with their scores by words. More are fetched until `k` documents have one: a book may hold 200.
+
+    Stop early if every document of the index has one: otherwise asking an index of 30 for 50 took 1.5 times as long.
     """
     request = plan.request
-    if request.query.is_listing:
-        left = plan.allowed.documents if plan.allowed else None
-        return listed(plan.index.db, left, list_order(request.query.sort), request.query.is_reversed, request.k)
     n, is_empty = _N_CANDIDATES, plan.allowed is not None and plan.allowed.is_empty
     while True:
         words = plan.words.best(n, plan.allowed) if plan.words is not None and not is_empty else []
@@ -302,18 +315,19 @@ def best_documents(plan: Plan) -> list[RankedDocument]:
         found = candidates(plan.index, words, near, plan.vector, plan.named)
         n_documents, is_exhausted = len(found.document_ids), max(len(words), len(near)) < n
         if n_documents >= request.k or is_exhausted or n >= K_MAX or n_documents == plan.index.n_documents:
-            return _ranked(plan, found)
+            return found, by_words(plan.words, found)
         n = min(4 * n, K_MAX)
 
 
-def _ranked(plan: Plan, found: Candidates) -> list[RankedDocument]:
-    """The best `k` documents of the candidates with their final scores, best first."""
+def _ranked(plan: Plan, scored: tuple[Candidates, WordScores], in_meaning: float) -> list[RankedDocument]:
+    """The best `k` documents with their final scores, best first; `in_meaning`: see `fusion.trust_in_meaning`."""
+    found, words = scored
     nothing = np.zeros(len(found.ids))
-    words, worth = (nothing, nothing) if plan.words is None else by_words(plan.words, found)
     near = None if plan.vector is None else cosines(plan.index, plan.vector, found)
     meaning = nothing if near is None else by_meaning(near)
     trusted = 1.0 if plan.words is None else plan.words.statistics.trust
-    scores = {SearchMode.WORDS: words, SearchMode.MEANING: meaning}.get(plan.mode, both(trusted * words, meaning))
+    hybrid = both(trusted * words.scores, in_meaning * meaning)
+    scores = {SearchMode.WORDS: words.scores, SearchMode.MEANING: meaning}.get(plan.mode, hybrid)
     starts, stops = np.full((2, len(scores)), -1) if near is None else (near.starts, near.stops)
     is_furniture = plan.index.is_furniture(found.document_ids, found.ids, starts)
     weights = np.where(is_furniture, FURNITURE_WEIGHT, 1.0)
@@ -324,8 +338,8 @@ def _ranked(plan: Plan, found: Candidates) -> list[RankedDocument]:
         kept = (scores >= LEAST_SCORE) | found.is_by_words | found.is_named[found.documents]
     order = np.lexsort((found.ids, -scores, ~found.is_named[found.documents]))
     order = order[kept[order]]
-    worth = weights * (both(trusted * worth, nothing) if plan.mode is SearchMode.HYBRID else worth)
-    says_little = (words == 0) | (trusted < 1) if plan.mode is SearchMode.HYBRID else nothing
+    worth = weights * (both(trusted * words.worth, nothing) if plan.mode is SearchMode.HYBRID else words.worth)
+    says_little = (words.scores == 0) | (trusted < 1) if plan.mode is SearchMode.HYBRID else nothing
     owners = found.document_ids[found.documents]
     columns = (found.ids, owners, scores, worth, starts, stops, says_little, weights * meaning)
     passages = (
@@ -338,4 +352,4 @@ def _ranked(plan: Plan, found: Candidates) -> list[RankedDocument]:
     ranked = group(passages, plan.request.k, found.document_ids[found.is_named].tolist(), n_passages)
     if not plan.request.explain:
         return ranked
-    return with_reasons(ranked, Parts(plan.asked.terms, plan.mode, plan.words, found, near, weights))
+    return with_reasons(ranked, Parts(plan.asked.terms, plan.mode, plan.words, found, near, weights, in_meaning))

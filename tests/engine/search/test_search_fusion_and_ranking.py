@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longsearch.engine.search.fusion import combine
+from longsearch.engine.search.fusion import combine, trust_in_meaning
 from longsearch.engine.search.ranking import RankedPassage, group
 
 
@@ -14,6 +14,21 @@ def test_both_scores_count_by_their_weights_and_a_missing_score_is_zero() -> Non
         (3, pytest.approx(0.32)),
         (2, pytest.approx(0.3)),
     ]
+
+
+@pytest.mark.parametrize(
+    ("best_passage", "best_document", "kept"),
+    [
+        (0.1, 0.5, 0.3),
+        (0.4, 0.5, 1.0),  # one passage holds most of what a document does
+        (0.0, 0.5, 1.0),  # no passage that may be listed holds a word
+        (0.0, 0.0, 1.0),
+    ],
+)
+def test_meaning_keeps_its_weight_unless_a_document_holds_far_more_of_a_query_than_any_passage(
+    best_passage: float, best_document: float, kept: float
+) -> None:
+    assert trust_in_meaning(best_passage, best_document) == pytest.approx(kept)
 
 
 scores = st.dictionaries(st.integers(0, 30), st.floats(0, 1), max_size=20)

@@ -310,6 +310,27 @@ def test_an_index_cut_in_two_answers_as_the_whole(
                 assert reasons(one) == pytest.approx(reasons(two), abs=1e-6)
 
 
+def test_a_summary_finds_the_document_that_holds_it_in_pieces_in_one_index_as_in_two(tmp_path: Path) -> None:
+    """Meaning counts less, by the same share in each index, and the reasons still add up to the scores."""
+    asked = [f"{letter}{letter}rd" for letter in "abcdefghijklmnop"]
+    query = " ".join(asked)
+    with opened(tmp_path, 3) as (whole, *halves):
+        for store in (whole, halves[0]):
+            add(store, "meeting.md", asked, [toward(0, 1)] * len(asked))
+        for store in (whole, halves[1]):
+            add(store, "near.md", ["aard bbrd", "nothing"], [toward(1), toward(1)])
+        one, two = (search(stores, query, HYBRID, toward(1), k=9, explain=True) for stores in ([whole], [*halves]))
+        words, meaning = (search([whole], query, mode, toward(1), k=9) for mode in (WORDS, MEANING))
+    assert ranks(one) == ranks(two)
+    assert reasons(one) == pytest.approx(reasons(two))
+    assert [Path(hit.path).name for hit in one.hits] == ["meeting.md", "near.md"]
+    near = one.hits[1]
+    assert near.reason is not None
+    assert near.reason.by_words + near.reason.by_meaning == pytest.approx(near.score)
+    kept = (near.score - 0.6 * words.hits[1].score) / (0.4 * meaning.hits[0].score)
+    assert 0 < kept < 0.2
+
+
 def ranks(results: SearchResults) -> list[tuple[float, set[str]]]:
     """The names of the documents of each score, best first."""
     found: list[tuple[float, set[str]]] = []
