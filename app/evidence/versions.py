@@ -3,12 +3,12 @@
 import os
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from longsearch.app.search.scope import Scope, opened
 from longsearch.engine.citing.comparing import Change, Kind, compared
 from longsearch.engine.index.index import Index
-from longsearch.engine.search.versions import Whole, newest_first, wholes
+from longsearch.engine.search.versions import IndexOf, Whole, newest_first, wholes
 from longsearch.engine.store import documents, files
 from longsearch.engine.types.documents import DocumentText
 from longsearch.engine.types.results import DocumentHit
@@ -37,11 +37,13 @@ def difference(first: DocumentText, second: DocumentText) -> tuple[list[Change],
 def groups(scope: Scope) -> Iterator[list[Version]]:
     """Yield documents that are copies or versions of one another, the newest first. Raises LongsearchError."""
     with opened(scope) as found:
-        for folder, index in found.parts:
-            hits = _hits(index, folder.root, folder.name, scope.under)
-            for group in _alike(hits, index):
-                ordered = newest_first(group, lambda _, own=index: own)  # type: ignore[misc]
-                yield [Version(hit, n) for hit, n in zip(ordered, _n_alone(ordered, index), strict=True)]
+        indexes = {folder.root: index for folder, index in found.parts}
+        hits = [hit for folder, index in found.parts for hit in _hits(index, folder.root, folder.name, scope.under)]
+        hits = [replace(hit, rank=rank) for rank, hit in enumerate(hits, start=1)]
+        for group in _alike(hits, lambda hit: indexes[hit.root]):
+            ordered = newest_first(group, lambda hit: indexes[hit.root])
+            n_alone = _n_alone([indexes[hit.root].text(hit.document_id) for hit in ordered])
+            yield [Version(hit, n) for hit, n in zip(ordered, n_alone, strict=True)]
 
 
 def _hits(index: Index, root: str, name: str, under: str) -> list[DocumentHit]:
@@ -49,39 +51,38 @@ def _hits(index: Index, root: str, name: str, under: str) -> list[DocumentHit]:
     paths = files.paths_of_each(index.db, documents.all_ids(index.db).tolist(), under)
     outlines = index.outlines(list(paths))
     hits = []
-    for rank, (id_, named) in enumerate(sorted(paths.items(), key=lambda one: one[1]), start=1):
+    for id_, named in sorted(paths.items(), key=lambda one: one[1]):
         first, *others = (os.path.join(root, path) for path in named)  # noqa: PTH118 - Path would normalise a hostile name
         title = outlines[id_].title if id_ in outlines else ""
-        hits.append(DocumentHit(rank, id_, first, title, 0.0, (), root, name, also_at=tuple(others)))
+        hits.append(DocumentHit(0, id_, first, title, 0.0, (), root, name, also_at=tuple(others)))
     return hits
 
 
-def _alike(hits: list[DocumentHit], index: Index) -> Iterator[list[DocumentHit]]:
+def _alike(hits: list[DocumentHit], index_of: IndexOf) -> Iterator[list[DocumentHit]]:
     """Yield groups of documents that say nearly the same, and documents that lie in several files."""
-    known = wholes(hits, lambda _: index)
+    known = wholes(hits, index_of)
     near: dict[int, list[Whole]] = defaultdict(list)
     for one in known:
         for word in one.beginning()[:_SKETCH].tolist():
             near[word].append(one)
-    done: set[int] = set()
+    done: set[int] = set()  # by rank
     for one in known:
-        if one.hit.document_id in done:
+        if one.hit.rank in done:
             continue
         likely = {
-            other.hit.document_id: other
+            other.hit.rank: other
             for word in one.beginning()[:_SKETCH].tolist()
             for other in near[word][:_MOST_ALIKE]
-            if other.hit.document_id not in done
+            if other.hit.rank not in done
         }
         group = [other.hit for other in likely.values() if other is one or other.is_version_of(one)]
-        done |= {hit.document_id for hit in group}
+        done |= {hit.rank for hit in group}
         if len(group) > 1 or one.hit.also_at:
             yield group or [one.hit]
 
 
-def _n_alone(group: list[DocumentHit], index: Index) -> list[int]:
+def _n_alone(texts: list[DocumentText]) -> list[int]:
     """Return the sentences that each one has beyond the first; of the first, those that are in none of the others."""
-    texts = [index.text(hit.document_id) for hit in group]
     changes = [difference(texts[0], text)[0] for text in texts[1:]]
     alone = [sum(one.kind in (Kind.NEW, Kind.CHANGED) for one in own) for own in changes]
     only = [{one.first for one in own if one.first and one.kind is not Kind.MOVED} for own in changes]

@@ -50,3 +50,7 @@ def test_copies_and_versions_are_listed_with_what_each_holds_alone(
     assert "lease v2.md: 1 sentence of its own" in capsys.readouterr().out
     make_folder(home / "other", {"orchard.md": "Apple trees are pruned in winter, says one."})
     assert main(["copies", str(home / "other")]) == 1
+    capsys.readouterr()
+    assert main(["copies", "--everywhere", "--json"]) == 0
+    _, across = sorted(json.loads(capsys.readouterr().out)["groups"], key=lambda group: group[0]["title"] == "orchard")
+    assert {one["folder"] for one in across} == {"notes", "other"}
