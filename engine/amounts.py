@@ -27,3 +27,9 @@ def duration(seconds: float) -> str:
         return f"{hours} h {minutes} min" if minutes else f"{hours} h"
     days, hours = divmod(hours, 24)
     return f"{days} d {hours} h" if hours else f"{days} d"
+
+
+def so_far(n_done: int, n_all: int, what: str, took_s: float) -> str:
+    """Say how many of all are done and, after ten seconds, about how long the rest takes."""
+    rest = f", about {duration(took_s / n_done * (n_all - n_done))} left" if took_s > 10 and n_done < n_all else ""
+    return f"{n_done:,} of {n_all:,} {what}{rest}"

@@ -2,12 +2,13 @@
 
 import json
 import sys
+import time
 from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from longsearch.app.options import FOLDER, flag, option
-from longsearch.engine.amounts import counted
+from longsearch.engine.amounts import counted, so_far
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.printable import printable
 
@@ -55,10 +56,11 @@ def run(options: Namespace) -> int:
     columns = columns_of(scope, filter(None, (asked, kept_beside(asked), file)))
     table = Table(questions, columns, file, kind, scope, query_vector)
     n_kept, n_open = len(table.cells), len(table.open_cells())
+    began = time.monotonic()
     for left in table.fill():
         if sys.stderr.isatty():
-            end = "\n" if not left else ""
-            print(f"\r{n_open - left:,} of {n_open:,} cells", end=end, file=sys.stderr, flush=True)
+            said = so_far(n_open - left, n_open, "cells", time.monotonic() - began)
+            print(f"\r\x1b[K{said}", end="" if left else "\n", file=sys.stderr, flush=True)
     if options.values:
         expanded(options.values).write_bytes(table.values())
     _report(table, options, n_kept, file)

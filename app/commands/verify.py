@@ -3,6 +3,7 @@
 import json
 import sys
 import textwrap
+import time
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from longsearch.app.commands.where import said, title_and_place
 from longsearch.app.options import FOLDER, JSON, flag, option
-from longsearch.engine.amounts import counted
+from longsearch.engine.amounts import counted, so_far
 from longsearch.engine.printable import printable
 
 if TYPE_CHECKING:
@@ -121,14 +122,14 @@ def _claim_row(support: "Support") -> dict[str, Any]:
 
 def _with_progress(verdicts: Iterable[T], n: int, what: str) -> Iterator[T]:
     """Pass the verdicts on, and say on a terminal how many there are, below what is printed of them."""
-    is_shown = sys.stderr.isatty() and n > 20
+    is_shown, began = sys.stderr.isatty() and n > 20, time.monotonic()
     try:
         for number, verdict in enumerate(verdicts, start=1):
             if is_shown:
                 print(end=_CLEAR, file=sys.stderr, flush=True)
             yield verdict
             if is_shown:
-                print(f"{number:,} of {n:,} {what}", end="", file=sys.stderr, flush=True)
+                print(so_far(number, n, what, time.monotonic() - began), end="", file=sys.stderr, flush=True)
     finally:
         if is_shown:
             print(end=_CLEAR, file=sys.stderr, flush=True)

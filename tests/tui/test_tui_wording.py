@@ -100,6 +100,8 @@ def test_a_summary_says_how_many_are_likely_where_that_is_known() -> None:
     assert summary(replace(NOTHING, hits=hits)) == "1 likely · 2 unlikely"
     unsure = replace(hits[0], level=ChanceLevel.WEAK)
     assert summary(replace(NOTHING, hits=(*hits, unsure))) == "1 likely · 1 unsure · 2 unlikely"
+    no_level = tuple(replace(hit, level=None) for hit in hits)
+    assert summary(replace(NOTHING, query="verify: ~/draft.md", hits=no_level)) == "3 quotations"
     unread = replace(hits[0], level=None)  # a small index knows no chance, and the reader reads five passages
     assert summary(replace(NOTHING, hits=(*hits, unread))) == "1 likely · 2 unlikely · 1 more"
     assert summary(replace(NOTHING, hits=hits, similar_to="a\x1b")) == "3 documents similar to a\ufffd"

@@ -102,6 +102,8 @@ def summary(results: SearchResults) -> str:
         return " · ".join([*likelihoods, f"{levels[None]:,} more"] if levels[None] else likelihoods)
     if not results.hits:
         return ""
+    if is_draft(results.query):
+        return counted(len(results.hits), "quotation")
     how = " listed" if not results.lit else " by words" if results.mode is SearchMode.WORDS else ""
     return f"{counted(len(results.hits), 'document')}{how}"
 
