@@ -16,7 +16,6 @@ import mmap
 import os
 import secrets
 import zlib
-from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -44,7 +43,6 @@ _OPEN_FILES = 64  # kept mapped by a process; an index has about ten, and a proc
 _KEPT_BYTES = 512 << 20
 _LET_GO = frozenset({"places", "steps", "pairs", "positions"})  # of which a search reads pieces
 _NEAR_BYTES = 16_384  # between two rows that are fetched: to read them too takes no longer
-_FETCHES = 4  # of a segment's rows in a search: the nearest, and those of candidates
 _STATUS = Path("/proc/self/statm")  # Linux: the pages of a process, of which the third number belongs to files
 _maps: WeakKeyDictionary[mmap.mmap, list[tuple[int, int]]] = WeakKeyDictionary()
 """For each mapped segment the arrays that are let go: where each begins, and its length."""
@@ -69,7 +67,7 @@ class Arrays(Mapping[str, NDArray[Any]]):
 
     path: Path
     raw: Mapping[str, NDArray[Any]]
-    """The same arrays, of which nothing is compared: `compare_rows` does it for the rows that are used."""
+    """The same arrays, of which nothing is compared: who reads rows of a matrix compares these."""
     sums: Mapping[str, Sums]
     """For each array the checksum of each block; a segment of an older longsearch has none."""
     unread: dict[str, NDArray[np.bool_]]
@@ -80,8 +78,8 @@ class Arrays(Mapping[str, NDArray[Any]]):
     """The file that holds them."""
     starts: Mapping[str, int] = field(default_factory=dict)
     """Where each array begins in it."""
-    fetched: Counter[str] = field(default_factory=Counter)
-    """How often `fetch_rows` has read rows of each matrix ahead."""
+    n_fetches: int = 4
+    """So many times more, rows of `codes` are fetched: those of the nearest and of candidates in a first search."""
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         if name in self.unread:
@@ -107,10 +105,10 @@ class Arrays(Mapping[str, NDArray[Any]]):
             first, end = (0, len(self.sums[name])) if is_whole else (start // a_block, -(-stop // a_block))
             if self.unread[name][first:end].any():
                 begin = 0 if is_whole else first * _BLOCK_BYTES
-                self._fetch(name, begin, min((end - first) * _BLOCK_BYTES, found.nbytes - begin))
+                self.fetch(name, np.array([begin]), min((end - first) * _BLOCK_BYTES, found.nbytes - begin))
                 sums = block_sums(found if is_whole else found[first * a_block : end * a_block])
                 if not np.array_equal(sums, self.sums[name][first:end]):
-                    self._tell(name)
+                    self.tell(name)
                 self.unread[name][first:end] = False
         return found[start:stop]
 
@@ -122,41 +120,28 @@ class Arrays(Mapping[str, NDArray[Any]]):
             wanted = np.zeros(len(self.unread[name]), np.bool_)
             wanted[places // a_block] = True
             blocks = np.flatnonzero(wanted & self.unread[name])
-            self._fetch_all(name, blocks * _BLOCK_BYTES, _BLOCK_BYTES)
+            self.fetch(name, blocks * _BLOCK_BYTES, _BLOCK_BYTES)
             for block in blocks.tolist():
                 self.part(name, block * a_block, min((block + 1) * a_block, len(found)))
         return found[places]
 
-    def fetch_rows(self, name: str, places: NDArray[np.intp]) -> None:
-        """Have the system read the rows at `places` (ascending) of a matrix at once, in the first search of a process.
+    def fetch(self, name: str, begins: NDArray[np.intp], n_bytes: int) -> None:
+        """Have the system read `n_bytes` at each of these places (ascending) of an array at once, and what is between.
 
-        By itself it reads much around each row: that search read all codes of a million passages.
+        By itself it reads much around each: the first search of a process read all codes of a million passages.
         """
-        if self.fetched[name] < _FETCHES:
-            self.fetched[name] += 1
-            n_bytes = self.raw[name].strides[0]
-            self._fetch_all(name, places * n_bytes, n_bytes)
-
-    def _fetch_all(self, name: str, begins: NDArray[np.intp], n_bytes: int) -> None:
-        """Fetch what is at each of these places (ascending) of an array, and what is between near ones."""
-        if len(begins):
-            borders = np.flatnonzero(np.diff(begins) > n_bytes + _NEAR_BYTES) + 1
-            firsts, lasts = begins[np.append(0, borders)], begins[np.append(borders - 1, -1)]
-            for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True):
-                self._fetch(name, first, last - first + n_bytes)
-
-    def _fetch(self, name: str, begin: int, n_bytes: int) -> None:
-        if self.whole is not None:
-            before = (self.starts[name] + begin) % mmap.PAGESIZE  # madvise takes whole pages
+        if self.whole is None or not len(begins):
+            return
+        borders = np.flatnonzero(np.diff(begins) > n_bytes + _NEAR_BYTES) + 1
+        firsts, lasts = begins[np.append(0, borders)], begins[np.append(borders - 1, -1)]
+        for first, length in zip(firsts.tolist(), (lasts - firsts + n_bytes).tolist(), strict=True):
+            start = self.starts[name] + first
+            before = start % mmap.PAGESIZE  # madvise takes whole pages
             with suppress(OSError):  # it is a hint
-                self.whole.madvise(mmap.MADV_WILLNEED, self.starts[name] + begin - before, before + n_bytes)
+                self.whole.madvise(mmap.MADV_WILLNEED, start - before, before + length)
 
-    def compare_rows(self, name: str, places: NDArray[np.intp], sums: Sums) -> None:
-        """Compare `sums` (p,) of the rows at `places` of a matrix with their checksums. Raises DamagedSegmentError."""
-        if name in self.unread and not np.array_equal(sums, self.sums[name].take(places)):
-            self._tell(name)
-
-    def _tell(self, name: str) -> NoReturn:
+    def tell(self, name: str) -> NoReturn:
+        """Delete the file, of which this array does not have its checksum. Raises DamagedSegmentError."""
         self.is_damaged = True
         with suppress(OSError):  # read-only, or mapped by Windows: whoever opens it finds it again
             self.path.unlink(missing_ok=True)

@@ -110,8 +110,10 @@ def read(db: apsw.Connection, kind: Kind, ids: NDArray[np.int64], query: Vectors
 
 def _cosines(segment: Arrays, places: NDArray[np.intp], query: Vectors) -> Vectors:
     """(p,): the cosines of the vectors at `places` with `query`. Both buffers fit a core's own cache."""
-    segment.fetch_rows("codes", places)
     rows = segment.raw["codes"]
+    if segment.n_fetches:
+        segment.n_fetches -= 1
+        segment.fetch("codes", places * len(query), len(query))
     found, sums = np.empty(len(places), np.float32), np.empty(len(places), np.uint64)
     codes = np.empty((_ROWS_AT_ONCE, len(query)), np.int8)
     floats = np.empty(codes.shape, np.float32)
@@ -123,6 +125,7 @@ def _cosines(segment: Arrays, places: NDArray[np.intp], query: Vectors) -> Vecto
         np.matmul(words[:n], FACTORS[: words.shape[1]], out=sums[start : start + n])
         floats[:n] = codes[:n]
         np.matmul(floats[:n], query, out=found[start : start + n])
-    segment.compare_rows("codes", places, sums)
+    if "codes" in segment.unread and not np.array_equal(sums, segment.sums["codes"].take(places)):
+        segment.tell("codes")
     found *= segment["scales"][places]
     return found

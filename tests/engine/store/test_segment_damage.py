@@ -7,13 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longsearch.engine.store.segments import files
+from longsearch.engine.store.segments import files, vector_search
 from longsearch.engine.store.segments.files import Arrays, DamagedSegmentError, block_sums
 
 NUMBERS = np.random.default_rng(48)
 WRITTEN = {
     "ids": np.arange(5_000, dtype=np.int64),  # of 512 such numbers the bits cancel out
     "codes": NUMBERS.integers(-127, 128, (300, 20), dtype=np.int8),
+    "scales": NUMBERS.integers(1, 9, 300).astype(np.float32),
     "signs": NUMBERS.integers(0, 1 << 62, (6, 300), dtype=np.uint64),
     "counts": NUMBERS.integers(0, 9, 9_001, dtype=np.uint8),
 }
@@ -32,7 +33,8 @@ def a_segment(folder: Path) -> tuple[Path, str]:
 def all_read(segment: Arrays) -> None:
     """Read everything, in each of the ways in which a search reads."""
     rows = np.arange(0, 300, 7)
-    segment.compare_rows("codes", rows, block_sums(segment.raw["codes"][rows]))
+    cosines = vector_search._cosines(segment, rows, np.ones(20, np.float32))
+    assert np.array_equal(cosines, WRITTEN["codes"][rows].sum(axis=1) * WRITTEN["scales"][rows])
     assert np.array_equal(segment.part("counts", 4_000, 5_000), WRITTEN["counts"][4_000:5_000])
     assert np.array_equal(segment.rows("counts", 30 * rows), WRITTEN["counts"][30 * rows])
     assert all(np.array_equal(segment[name], array) for name, array in WRITTEN.items())

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from longsearch.engine.store.segments import files
+from longsearch.engine.store.segments import files, vector_search
 
 _STATUS = Path("/proc/self/smaps")
 _ROWS, _DIM = 2_000, 384
@@ -39,15 +39,19 @@ def test_postings_are_let_go_and_read_again_and_codes_stay(tmp_path: Path) -> No
 
 
 def test_a_first_search_has_the_rows_that_it_compares_read_at_once_and_little_else(tmp_path: Path) -> None:
-    codes = np.arange(_ROWS * _DIM, dtype=np.uint8).reshape(_ROWS, _DIM)
-    with files.writing(tmp_path / "index.db", "vectors", {"codes": ("u1", codes.shape)}) as (token, writer):
+    codes = np.arange(_ROWS * _DIM, dtype=np.int64).astype(np.int8).reshape(_ROWS, _DIM)
+    shapes = {"codes": ("i1", codes.shape), "scales": ("f4", (_ROWS,))}
+    with files.writing(tmp_path / "index.db", "vectors", shapes) as (token, writer):
         writer.write("codes", [codes])
+        writer.write("scales", [np.ones(_ROWS, np.float32)])
     mapped = files.mapped(files.path_of(tmp_path / "index.db", "vectors", token), token)
     content, asked = mapped.path.read_bytes(), []
     mapped.whole = SimpleNamespace(madvise=lambda _, start, n: asked.append((start, n)))  # type: ignore[assignment]
+    wanted = np.array([0, 3, 1_000, 1_999])
     for _ in range(9):
-        mapped.fetch_rows("codes", np.array([0, 3, 1_000, 1_999]))
-    assert len(asked) == 3 * files._FETCHES
+        vector_search._cosines(mapped, wanted, np.ones(_DIM, np.float32))
+    n_times = files.Arrays(mapped.path, {}, {}, {}).n_fetches
+    assert len(asked) == 3 * n_times + 1  # once the scales
     assert all(start % mmap.PAGESIZE == 0 for start, _ in asked)
     read = b"".join(content[start : start + n] for start, n in asked[:3])
     assert all(codes[row].tobytes() in read for row in (0, 3, 1_000, 1_999))
