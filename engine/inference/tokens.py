@@ -81,11 +81,17 @@ class TextTokenizer:
         )
 
     def tokenize(self, text: str) -> TokenizedText:
-        """Return the tokens of `text`, without long runs of one punctuation token (see `without_runs`).
+        """Return the tokens of `text`, without each sign that equals the three tokens before it.
 
-        Reads each lone surrogate, which no tokenizer accepts, as U+FFFD.
+        So leader dots, rules and the blanks of forms are short. Reads each lone surrogate, which no tokenizer accepts,
+        as U+FFFD.
         """
-        return without_runs(text, *self._encoded(text))
+        ids, starts = self._encoded(text)
+        same = [ids[_RUN_TOKENS:] == ids[_RUN_TOKENS - n : -n] for n in range(1, 1 + _RUN_TOKENS)]
+        repeated = np.flatnonzero(np.logical_and.reduce(same)) + _RUN_TOKENS
+        firsts = ((token, text[starts[token]]) for token in repeated.tolist())
+        left_out = [token for token, first in firsts if not (first.isalnum() or first.isspace())]
+        return TokenizedText(np.delete(ids, left_out), np.delete(starts, left_out), text)
 
     def ids_of_words(self, words: Sequence[str]) -> list[list[int]]:
         """Return the token ids of each word, a text without white space, if `cuts_at_white_space`."""
@@ -109,18 +115,6 @@ class TextTokenizer:
             next_visible = visible[np.searchsorted(visible, spans[:, 0])]
             starts.append(np.where(next_visible < spans[:, 1], next_visible, spans[:, 0]) + start)
         return np.concatenate(ids), np.concatenate(starts)
-
-
-def without_runs(text: str, ids: NDArray[np.int64], starts: NDArray[np.int64]) -> TokenizedText:
-    """Drop every punctuation token that equals the three tokens before it: leader dots, rules, the blanks of forms."""
-    same = [ids[_RUN_TOKENS:] == ids[_RUN_TOKENS - n : -n] for n in range(1, 1 + _RUN_TOKENS)]
-    repeated = np.flatnonzero(np.logical_and.reduce(same)) + _RUN_TOKENS
-    left_out = [token for token in repeated.tolist() if _is_punctuation(text[starts[token]])]
-    return TokenizedText(np.delete(ids, left_out), np.delete(starts, left_out), text)
-
-
-def _is_punctuation(character: str) -> bool:
-    return not (character.isalnum() or character.isspace())
 
 
 def special_tokens_as_text(tokenizer: Tokenizer) -> Tokenizer:

@@ -226,7 +226,7 @@ WRITERS = {
 def test_whoever_writes_a_file_writes_it_by_the_recipe_of_own_files_or_says_why_not() -> None:
     app = Path(user_file.__file__).resolve().parents[1]
     writes = re.compile(
-        r"\b(replace_object|replace_text|replace_bytes|replace_named|write_text|write_bytes)\(|open\(.*[\"'][wax]b?[\"']"
+        r"\b(replace_object|replace_bytes|replace_named|write_text|write_bytes)\(|open\(.*[\"'][wax]b?[\"']"
     )
     found = {file.relative_to(app.parent).as_posix() for file in app.rglob("*.py") if writes.search(file.read_text())}
     listed = {path: [name for name in WRITERS if path.startswith(name)] for path in found}

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
 from longsearch.engine.inference import tokens as tokens_module
-from longsearch.engine.inference.tokens import PIECE_CHARACTERS, TextTokenizer, pieces, without_runs
+from longsearch.engine.inference.tokens import PIECE_CHARACTERS, TextTokenizer, pieces
 from tests.engine.tiny_models import BUNDLED, EOS, PROSE, byte_level_bpe
 
 WORD_PIECES = TextTokenizer.load(BUNDLED)
@@ -127,9 +128,19 @@ def test_only_the_first_three_of_a_run_of_equal_signs_are_kept() -> None:
     assert tokens.starts[4] == text.index("3")
 
 
+class _Characters:
+    """A tokenizer of which each character is a token."""
+
+    def encode(self, text: str, add_special_tokens: bool) -> SimpleNamespace:
+        return SimpleNamespace(ids=list(map(ord, text)), offsets=[(at, at + 1) for at in range(len(text))])
+
+
+CHARACTERS = TextTokenizer(_Characters(), None)
+
+
 @given(st.text(".-a ", max_size=40))
 def test_only_a_sign_equal_to_the_three_before_it_is_dropped(text: str) -> None:
-    kept = without_runs(text, np.array([ord(c) for c in text], np.int64), np.arange(len(text)))
+    kept = CHARACTERS.tokenize(text)
     places = [i for i, c in enumerate(text) if i < 3 or c in "a " or text[i - 3 : i] != 3 * c]
     assert kept.starts.tolist() == places
     assert kept.ids.tolist() == [ord(text[i]) for i in places]
