@@ -142,6 +142,17 @@ def test_a_book_in_fb2_has_sections_verses_notes_and_a_description(extract: Extr
     assert values(document, "tag") == ["война", "мир"]
 
 
+def test_cells_of_a_table_in_fb2_stand_under_their_columns(extract: Extract) -> None:
+    rows = (
+        "<tr><th>Load</th><th colspan='2'>Span</th><th>Note</th></tr>",
+        "<tr><td>1</td><td>2</td><td>3</td><td>4</td></tr>",
+        "<tr><td colspan='99999'>5</td><td>6</td></tr>",
+    )
+    table = f"<body><section><p>Bridges.</p><table>{''.join(rows)}</table></section></body>"
+    found = extract(f"<FictionBook>{table}</FictionBook>".encode(), "a.fb2").document.text
+    assert found.split("\n")[2:] == ["Load | Span | Note", "Load | Span |  | Note", "1 | 2 | 3 | 4", "5 | 6"]
+
+
 def test_an_fb2_book_that_is_cut_off_is_partial(extract: Extract) -> None:
     found = extract(FB2.format(encoding="utf-8").partition("князь")[0].encode(), "a.fb2")
     assert "Часть первая" in found.document.text

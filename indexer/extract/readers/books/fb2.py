@@ -9,6 +9,7 @@ from dataclasses import replace
 from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.clean import one_line
 from longsearch.indexer.extract.readers.decoding import read_bytes
+from longsearch.indexer.extract.readers.table_head import TableHead
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 from longsearch.indexer.extract.readers.xml_events import parse
 from longsearch.indexer.extract.sources import Source
@@ -30,6 +31,8 @@ _FIELDS = {
 }
 _NAMES = ("first-name", "middle-name", "last-name", "nickname")
 _MAX_LEVEL = 6
+_MAX_DIGITS = 3
+"""Of the number of columns that a cell covers."""
 
 
 def read(path: Source) -> FileText:
@@ -55,7 +58,9 @@ class _Book:
         self._n_skipped = 0
         self._words: list[str] = []
         self._title: list[str] | None = None
-        self._row: list[str] = []
+        self._head = TableHead()
+        self._row: dict[int, str] = {}
+        self._column, self._width, self._is_head = 0, 1, True
         self._person: dict[str, str] = {}
         self._depth = 0
 
@@ -64,11 +69,10 @@ class _Book:
         if self._n_skipped or name in _SKIPPED:
             self._n_skipped += 1
             return
+        self._in_info = self._in_info or name in _INFO
         if name in _BLOCKS or self._in_info:
-            self._words = []
+            self._words, self._width = [], _n_columns(attributes.get("colspan", ""))
         match name:
-            case "title-info" | "publish-info":
-                self._in_info = True
             case "annotation":
                 self._in_annotation = True
             case "date":
@@ -79,8 +83,10 @@ class _Book:
                 self._depth += 1
             case "title":
                 self._title = []
+            case "table":
+                self._head = TableHead()
             case "tr":
-                self._row = []
+                self._row, self._column, self._is_head = {}, 0, True
 
     def characters(self, text: str) -> None:
         """Text between tags."""
@@ -105,11 +111,14 @@ class _Book:
             title, self._title = one_line(" ".join(self._title), MAX_TITLE_CHARACTERS), None
             self.builder.add_heading(min(max(self._depth, 1), _MAX_LEVEL), title)
         elif name == "tr":
-            self.builder.add(" | ".join(self._row), tight=True)
+            for line in self._head.lines(list(self._row.values()), list(self._row), self._is_head):
+                self.builder.add(line, tight=True)
 
     def _end_block(self, name: str, words: str) -> None:
         if name in ("td", "th"):
-            self._row.append(words)
+            self._row[self._column] = words
+            self._column += self._width
+            self._is_head &= name == "th"
         elif self._title is not None:
             self._title.append(words)
         else:
@@ -127,3 +136,8 @@ class _Book:
             self.builder.add(words)
         elif field := _FIELDS.get(name):
             self.metadata.append((field, (name == "date" and self._date) or words, _SOURCE))
+
+
+def _n_columns(width: str) -> int:
+    """Return how many columns a cell covers; `width` is what the file says."""
+    return max(1, int(width)) if width.isdecimal() and len(width) <= _MAX_DIGITS else 1
