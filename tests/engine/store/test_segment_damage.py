@@ -1,17 +1,19 @@
 """Damage in the files of segments: each flipped bit is found when it is read, and the slow twins answer instead."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from longsearch.engine.store.segments import files, vector_search
 from longsearch.engine.store.segments.files import Arrays, DamagedSegmentError, block_sums
 
 NUMBERS = np.random.default_rng(48)
-WRITTEN = {
+WRITTEN: dict[str, NDArray[Any]] = {
     "ids": np.arange(5_000, dtype=np.int64),  # of 512 such numbers the bits cancel out
     "codes": NUMBERS.integers(-127, 128, (300, 20), dtype=np.int8),
     "scales": NUMBERS.integers(1, 9, 300).astype(np.float32),
