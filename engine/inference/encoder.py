@@ -37,7 +37,8 @@ from longsearch.engine.readouts.reading import Readout
 from longsearch.engine.readouts.saved_states import check_fits, from_bytes
 from longsearch.engine.types.documents import Passage
 
-_ROWS = {"cpu": 4, "cuda": 32}  # documents in a batch
+# the least and the most documents in a batch; on a CPU 8 of 60 tokens take .9 of the time of two times 4
+_ROWS = {"cpu": (4, 8), "cuda": (32, 32)}
 K = TypeVar("K")
 # default V; on a CPU 2048 is 1.14 times as fast as 1024, and 4096 only 1.03 times as fast as 2048
 _VERTICAL_TOKENS = {"cpu": 2048, "cuda": 4096}
@@ -171,7 +172,8 @@ class Encoder(DocumentReader):
 
     def batch(self) -> tuple[int, int]:
         """Return how many documents `stream_many` reads at once, and how many of their tokens it reads in a step."""
-        rows = _ROWS[self.hardware.device.partition(":")[0]]
+        least, most = _ROWS[self.hardware.device.partition(":")[0]]
+        rows = min(max(self.vertical_size // (4 * self.block_size), least), most)
         if self.model.device.type == "cuda":
             state = sum(tensor.nbytes for tensor in self.model.initial_state().tensors().values())
             rows = rows_that_fit(rows, state, torch.cuda.mem_get_info(self.model.device)[0])

@@ -74,9 +74,9 @@ def read_documents(
     """
     waiting = _new_slots(readout, documents)
     slots = list(islice(waiting, n_rows))
-    state = model.initial_state(max(len(slots), 1))
+    state, fresh = model.initial_state(max(len(slots), 1)), model.initial_state()
     for row, slot in enumerate(slots):
-        _reset_row(model, state, row, slot)
+        _reset_row(fresh, state, row, slot)
     while slots:
         if is_step := all(slot.n_left for slot in slots):
             finished, state = _step(model, readout, slots, state, budget)
@@ -87,7 +87,7 @@ def read_documents(
                 yield slot.document.key, slot.part(result, state.rows([row]), 0)
             elif is_step:
                 yield slot.document.key, slot.part(result, state, row)
-        slots, state = _refill(model, slots, state, waiting)
+        slots, state = _refill(fresh, slots, state, waiting)
 
 
 def _step(
@@ -144,7 +144,7 @@ def _new_slots(readout: Readout, documents: Iterable[Document[K]]) -> Iterator[_
 
 
 def _refill(
-    model: RecurrentModel, slots: list[_Slot[K]], state: LayerState, waiting: Iterator[_Slot[K]]
+    fresh: LayerState, slots: list[_Slot[K]], state: LayerState, waiting: Iterator[_Slot[K]]
 ) -> tuple[list[_Slot[K]], LayerState]:
     """Replace finished documents by new ones while there are any. Returns the rows of the next step and their state."""
     kept = []
@@ -154,17 +154,17 @@ def _refill(
             if new is None:
                 continue
             slots[row] = new
-            _reset_row(model, state, row, new)
+            _reset_row(fresh, state, row, new)
         kept.append(row)
     if len(kept) < len(slots):
         state = state.rows(kept)
     return [slots[row] for row in kept], state
 
 
-def _reset_row(model: RecurrentModel, state: LayerState, row: int, slot: _Slot[K]) -> None:
-    """Overwrite one row of `state` with the state that the slot's document begins from."""
+def _reset_row(fresh: LayerState, state: LayerState, row: int, slot: _Slot[K]) -> None:
+    """Overwrite one row of `state` with the state that the slot's document begins from: its own, or the `fresh` one."""
     resume = slot.document.resume
-    first = (resume.model if resume else model.initial_state()).tensors()
+    first = (resume.model if resume else fresh).tensors()
     with torch.inference_mode():
         for name, tensor in state.tensors().items():
             tensor[row] = first[name][0]
