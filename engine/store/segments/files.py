@@ -265,7 +265,10 @@ def mapped(path: Path, token: str) -> Arrays:
     if not head.startswith(_MAGIC) or len(head) < _HEADER_BYTES:
         raise ValueError(f"{path.name} is no segment")
     content, _, own_checksum = head[len(_MAGIC) :].rstrip(b"\0").rpartition(_OWN)
-    header = json.loads(content + b"}" if content else own_checksum)
+    try:
+        header = json.loads(content + b"}" if content else own_checksum)
+    except RecursionError as error:  # endless brackets
+        raise ValueError(f"the header of {path.name} is damaged") from error
     if ("checksums" in header or content) and own_checksum != b"%d}" % zlib.crc32(content):
         raise ValueError(f"the header of {path.name} does not have its checksum")
     if header["token"] != token or header["size"] != len(whole):

@@ -66,6 +66,16 @@ def test_no_damage_of_a_segment_is_read_as_if_it_were_whole(
         pass  # the header
 
 
+def test_a_header_of_endless_brackets_is_damage(tmp_path: Path) -> None:
+    path, token = a_segment(tmp_path)
+    data = bytearray(path.read_bytes())
+    head = len(files._MAGIC)
+    data[head : files._HEADER_BYTES] = b"[" * (files._HEADER_BYTES - head)
+    path.write_bytes(data)
+    with pytest.raises(ValueError, match="damaged"):
+        files.mapped(path, token)
+
+
 def test_a_part_and_rows_are_compared_alone(tmp_path: Path) -> None:
     path, token = a_segment(tmp_path)
     data = bytearray(path.read_bytes())
