@@ -17,6 +17,7 @@ import argparse
 import json
 import lzma
 import multiprocessing
+import queue
 import shutil
 import tempfile
 import time
@@ -118,7 +119,7 @@ class Worker:
         student, figures = self._train(job, out)
         if job.part != "start":
             shutil.rmtree(out)
-        batch = 16 if self._o.device == "cpu" else 512
+        batch = 16 if self._o.device == "cpu" else 256
         rounded = {
             f"{width:g}": {
                 task.name: [[round(value, 4) for value in values] for values in scores(student, task, batch, width)]
@@ -141,8 +142,11 @@ def work(options: argparse.Namespace, folder: Path, inbox: Any, outbox: Any, num
     while (job := inbox.get()) is not None:
         try:
             outbox.put((number, job.id, worker(job)))
-        except Exception:
-            outbox.put((number, job.id, {"error": traceback.format_exc()}))
+        except Exception as error:
+            lost = "CUDA" in str(error)  # after some errors of the device, all that a process does there fails
+            outbox.put((number, job.id, {"error": traceback.format_exc(), "lost": lost}))
+            if lost:
+                return
 
 
 def make_starts(folder: Path) -> None:
@@ -197,14 +201,7 @@ class Board:
         for process in self._processes:
             process.start()
         make_starts(self._folder)
-        lost, speeds = 0, list[float]()
-        while lost + len(speeds) < self._o.workers and (report := self._report()):
-            number, what, value = report
-            lost += what == "lost"
-            if what == "speed":
-                speeds.append(value)
-                self._idle.add(number)
-        if not speeds:
+        if not (speeds := self._speeds()):
             return
         left = self._o.seconds - (time.monotonic() - self._began)
         rate = sum(1 / speed for speed in speeds)
@@ -212,16 +209,31 @@ class Board:
         self._say(f"{rate:.1f} steps a second, {steps} steps for an arm, {left:.0f} s left")
         self._waiting = jobs(steps, self._o.pairs, self._o.seeds)
         self._hand_out()
+        lost = self._o.workers - len(speeds)
         while len(self._idle) + lost < self._o.workers and (report := self._report()):
             number, what, value = report
             self._results[what] = value
-            self._idle.add(number)
+            if value.get("lost"):
+                lost += 1
+            else:
+                self._idle.add(number)
             if what == "start-eos-100" and "error" not in value:
                 add_token(self._folder / what, self._folder / "eos0", self._o.token)
             self._hand_out()
             self._write()
         for process in self._processes:
             process.kill()
+
+    def _speeds(self) -> list[float]:
+        """Wait for the workers. Return the seconds of a step of each that is there."""
+        lost, speeds = 0, list[float]()
+        while lost + len(speeds) < self._o.workers and (report := self._report()):
+            number, what, value = report
+            lost += what == "lost"
+            if what == "speed":
+                speeds.append(value)
+                self._idle.add(number)
+        return speeds
 
     def _hand_out(self) -> None:
         """Give the first job whose start is there to each idle worker."""
@@ -236,7 +248,7 @@ class Board:
         left = self._o.seconds - (time.monotonic() - self._began)
         try:
             report: tuple[int, str, Any] = self._outbox.get(timeout=max(0.0, left))
-        except Exception:  # queue.Empty: the time is over
+        except queue.Empty:
             return None
         number, what, value = report
         shown = value if isinstance(value, float) else value.get("error", "done") if isinstance(value, dict) else value
