@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float32]
 HEAD_DIM = 32
+BERT_MARKS = (101, 102)
+"""The tokens [CLS] and [SEP], which stand before and after a text, in BERT's English vocabulary."""
 _NORM_EPS = 1e-12
 _BLOCK = 128
 """Tokens whose activations go through the GELU at once: 0.8 MB, which stays in the processor's cache."""

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load_file
 from threadpoolctl import threadpool_limits
+from tokenizers import Tokenizer
 
 from longsearch import assets
 from longsearch.engine.errors import ModelError
@@ -25,14 +26,13 @@ from longsearch.engine.inference.tokens import TextTokenizer
 from longsearch.engine.models.config import Mamba2Config, read_config
 from longsearch.engine.models.hub import locate
 from longsearch.engine.models.without_torch.query_weights import QueryWeights, open_query_weights
-from longsearch.engine.reader.layers import Array, Layers
+from longsearch.engine.reader.layers import BERT_MARKS, Array, Layers
 from longsearch.engine.reader.scoring import Scores, score
 from longsearch.engine.sentences import PAGE_BREAK, Span, cut_sentences
 
 FILE = "reader.safetensors"
 SHIPPED = Path(assets.__path__[0]) / "reader"
 """The folder of the reader that ships with longsearch, whether or not it is there."""
-CLS, SEP = 101, 102
 LONGEST_QUERY, LONGEST_WINDOW = 32, 200
 """In tokens, as in the training. A longer passage is read in windows of whole sentences."""
 N_THREADS = 2
@@ -76,7 +76,7 @@ class Reader:
 
     def __init__(self, tokenizer: TextTokenizer, table: QueryWeights, tensors: dict[str, NDArray[np.float16]]) -> None:
         """`table`: the bundled model's weights. `tensors`: what `engine.training.reader` wrote."""
-        self._tokenizer, self._table = tokenizer, table
+        self._tokenizer, self._table, self._marks = tokenizer, table, marks_of(tokenizer.tokenizer)
         weights = {name: tensor.astype(np.float32) for name, tensor in tensors.items()}
         self._layers = Layers({name[5:]: weight for name, weight in weights.items() if name.startswith("body.")})
         self._weights = {name: weight for name, weight in weights.items() if not name.startswith("body.")}
@@ -179,7 +179,8 @@ class Reader:
 
     def _hidden(self, texts: Sequence[NDArray[np.int64]], kind: int) -> Array:
         """Return the hidden states of [CLS] text [SEP], one text after another."""
-        ids = np.concatenate([np.concatenate(([CLS], text, [SEP])) for text in texts])
+        cls, sep = self._marks
+        ids = np.concatenate([np.concatenate(([cls], text, [sep])) for text in texts])
         rows, _ = self._table.rows(ids)
         return self._layers.read(rows, [len(text) + 2 for text in texts], kind)
 
@@ -192,6 +193,12 @@ class Reader:
         """Return (rows,): a head with one number."""
         product: Array = x @ self._weights[f"{name}.weight"][0] + self._weights[f"{name}.bias"]
         return product
+
+
+def marks_of(tokenizer: Tokenizer) -> tuple[int, int]:
+    """The tokens that stand before and after a text: <s> and </s> for XLM-R's pieces, otherwise BERT's."""
+    first, last = tokenizer.token_to_id("<s>"), tokenizer.token_to_id("</s>")
+    return BERT_MARKS if first is None or last is None else (first, last)
 
 
 def _joined(spans: list[Span], windows: Sequence[Scores]) -> Reading:

@@ -8,13 +8,14 @@ import torch
 from longsearch.engine.inference.device import choose_hardware
 from longsearch.engine.inference.tokens import TextTokenizer
 from longsearch.engine.models.config import read_config
-from longsearch.engine.models.hub import bundled_model
+from longsearch.engine.models.hub import SHIPPED, shipped_model
+from longsearch.engine.reader.reading import marks_of
 from longsearch.engine.training.options import folder, number
 from longsearch.engine.training.reader import start
 from longsearch.engine.training.reader.batches import Shelf
 from longsearch.engine.training.reader.examining import set_exams
 from longsearch.engine.training.reader.library import Library
-from longsearch.engine.training.reader.preparing import prepare
+from longsearch.engine.training.reader.preparing import TRANSFER_SET, prepare
 from longsearch.engine.training.reader.sampling import Shares
 from longsearch.engine.training.reader.training import Plan, Training, load, save, write_figures
 
@@ -23,17 +24,18 @@ LIBRARY, START, WEIGHTS, FIGURES = "library.npz", "start.safetensors", "reader.s
 
 def prepared(arguments: argparse.Namespace) -> int:
     """Turn questions with answer spans, and pairs of topic and passage, into flat arrays."""
-    tokenizer = TextTokenizer.load(bundled_model()).tokenizer
+    tokenizer = TextTokenizer.load(shipped_model(arguments.model)).tokenizer
     arguments.out.mkdir(parents=True, exist_ok=True)
-    library = prepare(arguments.questions, arguments.topics, arguments.n_topics, tokenizer, arguments.seed)
+    texts = arguments.questions, arguments.topics, arguments.n_topics
+    library = prepare(*texts, tokenizer, arguments.seed, arguments.whole)
     library.save(arguments.out / LIBRARY)
     print(f"{len(library.context)} queries, {len(library.context_start) - 1} contexts")
     return 0
 
 
 def started(arguments: argparse.Namespace) -> int:
-    """Write the weights that a reader starts from: the bundled table and layers, and MiniLM's layers."""
-    start.make(arguments.minilm, bundled_model() / "model.safetensors", arguments.data / START)
+    """Write the weights that a reader starts from: the model's table and layers, and MiniLM's layers."""
+    start.make(arguments.minilm, shipped_model(arguments.model) / "model.safetensors", arguments.data / START)
     return 0
 
 
@@ -43,14 +45,15 @@ def trained(arguments: argparse.Namespace) -> int:
     library = Library.load(arguments.data / LIBRARY)
     shelf, first = Shelf(library, device), start.read(arguments.data / START)
     idf = torch.from_numpy(library.idf)
-    mamba, _ = read_config(bundled_model() / "config.json")
+    model = shipped_model(arguments.model)
+    mamba, marks = read_config(model / "config.json")[0], marks_of(TextTokenizer.load(model).tokenizer)
     torch.manual_seed(arguments.seed)
-    reader = start.build(arguments.design, arguments.layers, first, idf, mamba)
+    reader = start.build(arguments.design, arguments.layers, first, idf, mamba, marks)
     if arguments.weights:
         load(reader, arguments.weights)
     teacher = None
     if arguments.teacher:
-        teacher = start.build(arguments.teacher_design, arguments.teacher_layers, first, idf, mamba)
+        teacher = start.build(arguments.teacher_design, arguments.teacher_layers, first, idf, mamba, marks)
         load(teacher, arguments.teacher)
     final, marked = set_exams(library, arguments.n_exam), set_exams(library, arguments.n_exam // 3)[:1]
     plan = Plan(arguments.pairs, arguments.minutes, Shares(), arguments.seed, arguments.rate, arguments.measure)
@@ -70,19 +73,29 @@ def add_prepare(command: argparse.ArgumentParser) -> None:
         "--topics", nargs="+", type=Path, required=True, metavar="FILE", help="pairs as JSON lines, .xz"
     )
     number(command, "--n-topics", 40_000, "pairs of the topics")
+    whole = f"sets that are kept for the exam (default {TRANSFER_SET})"
+    command.add_argument("--whole", nargs="+", default=[TRANSFER_SET], metavar="SET", help=whole)
+    _add_model(command)
     folder(command, "--out", "where to write the library")
+
+
+def _add_model(command: argparse.ArgumentParser) -> None:
+    which = "the model whose table and tokenizer it uses (default bundled)"
+    command.add_argument("--model", choices=list(SHIPPED), default="bundled", help=which)
 
 
 def add_start(command: argparse.ArgumentParser) -> None:
     """Add the options of `reader-start`."""
     command.add_argument("--minilm", type=Path, required=True, metavar="FILE", help="MiniLM's safetensors")
     folder(command, "--data", "the library's folder")
+    _add_model(command)
 
 
 def add_train(command: argparse.ArgumentParser) -> None:
     """Add the options of `reader`."""
     folder(command, "--data", "what reader-prepare and reader-start wrote")
     folder(command, "--out", "where to write weights and figures")
+    _add_model(command)
     command.add_argument("--design", choices=start.DESIGNS, default="late", help="which reader (default late)")
     number(command, "--layers", 3, "how many of the first layers it has")
     command.add_argument("--weights", type=Path, metavar="FILE", help="a reader to train further")

@@ -16,9 +16,9 @@ from torch.nn import functional as F
 
 from longsearch.engine.models.config import Mamba2Config
 from longsearch.engine.models.mamba2 import Mamba2
+from longsearch.engine.reader.layers import BERT_MARKS
 from longsearch.engine.training.reader.batches import Batch
 
-CLS, SEP = 101, 102
 NO_SENTENCE = -1e4
 """The logit of a sentence that is not there."""
 
@@ -92,8 +92,10 @@ class Table(nn.Module):
     projection: Tensor
     idf: Tensor
 
-    def __init__(self, rows: Tensor, projection: Tensor, idf: Tensor) -> None:
+    def __init__(self, rows: Tensor, projection: Tensor, idf: Tensor, marks: tuple[int, int] = BERT_MARKS) -> None:
+        """`marks`: the tokens that stand before and after a text."""
         super().__init__()
+        self.marks = marks
         self.register_buffer("rows", rows.half(), persistent=False)
         self.register_buffer("projection", projection.float(), persistent=False)
         self.register_buffer("idf", idf.float(), persistent=False)
@@ -151,7 +153,7 @@ class Cross(nn.Module):
 
     def forward(self, batch: Batch) -> Scores:
         """Return the scores of a batch."""
-        ids, mask, position, kind = _side_by_side(batch)
+        ids, mask, position, kind = _side_by_side(batch, *self.table.marks)
         start = batch.query.shape[1] + 2  # where the passage begins
         hidden = self.body(self.table.rows[ids].float(), position, kind, mask)
         first = hidden[:, 0] if isinstance(self.body, Bert) else hidden[:, -1]
@@ -223,7 +225,8 @@ class Late(nn.Module):
 
     def _read(self, ids: Tensor, mask: Tensor, kind: int) -> Tensor:
         """Return hidden of [CLS] tokens [SEP]; padding stands before [SEP]."""
-        ids = F.pad(F.pad(ids, (1, 0), value=CLS), (0, 1), value=SEP)
+        cls, sep = self.table.marks
+        ids = F.pad(F.pad(ids, (1, 0), value=cls), (0, 1), value=sep)
         mask = F.pad(mask, (1, 1), value=True)
         position = mask.cumsum(1) - 1
         hidden: Tensor = self.body(
@@ -232,10 +235,10 @@ class Late(nn.Module):
         return hidden
 
 
-def _side_by_side(batch: Batch) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+def _side_by_side(batch: Batch, cls: int, sep: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Return ids, mask, positions and kinds of [CLS] query [SEP] passage [SEP]; padding is masked, without one."""
     ids = torch.cat(
-        (F.pad(F.pad(batch.query, (1, 0), value=CLS), (0, 1), value=SEP), F.pad(batch.window, (0, 1), value=SEP)), 1
+        (F.pad(F.pad(batch.query, (1, 0), value=cls), (0, 1), value=sep), F.pad(batch.window, (0, 1), value=sep)), 1
     )
     mask = torch.cat((F.pad(batch.query_mask, (1, 1), value=True), F.pad(batch.window_mask, (0, 1), value=True)), 1)
     kind = torch.zeros_like(ids)

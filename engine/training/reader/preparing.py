@@ -5,7 +5,7 @@ import json
 import lzma
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from itertools import islice, pairwise
 from pathlib import Path
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
+from longsearch.engine.languages.stop_words import STOP_WORDS
 from longsearch.engine.sentences import cut_sentences
 from longsearch.engine.training.reader.library import HELD, NOT_HELD, TRANSFER, Library
 from longsearch.engine.training.reader.negatives import CutTexts, Row, changed_queries, encode, other_contexts
@@ -34,27 +35,32 @@ class _Texts:
 
     number: dict[str, int] = field(default_factory=dict)
     all: list[str] = field(default_factory=list)
+    languages: list[str] = field(default_factory=list)
 
-    def add(self, text: str) -> int:
+    def add(self, text: str, language: str) -> int:
         if text not in self.number:
             self.number[text] = len(self.all)
             self.all.append(text)
+            self.languages.append(language)
         return self.number[text]
 
 
-def prepare(questions: list[Path], topics: list[Path], n_topics: int, tokenizer: Tokenizer, seed: int = 0) -> Library:
-    """Build a library of all rows of the files `questions` and of `n_topics` pairs of the files `topics`."""
+def prepare(
+    questions: list[Path], topics: list[Path], n_topics: int, tokenizer: Tokenizer, seed: int = 0,
+    whole: Collection[str] = (TRANSFER_SET,),
+) -> Library:  # fmt: skip
+    """Build a library of all rows of `questions` and of `n_topics` pairs of `topics`. `whole`: sets for the exam."""
     texts = _Texts()
     rows = [row for path in questions for row in _question_rows(path, texts)]
     for path in topics:
         rows += islice(_topic_rows(path, texts, tokenizer), n_topics // len(topics))
     names = sorted({row.set_name for row in rows})
     rng = np.random.default_rng(seed)
-    cut = _cut(texts.all, tokenizer)
+    cut = _cut(texts, tokenizer)
     lower = [text.lower() for text in texts.all]
     rows = [row for row in rows if cut.context_start[row.context] < cut.context_start[row.context + 1]]
     labels = [_label(row, lower[row.context], cut) for row in rows]
-    part = np.array([_part(row, texts) for row in rows], np.uint8)
+    part = np.array([_part(row, texts, whole) for row in rows], np.uint8)
     others = other_contexts(rows, part, lower, cut, tokenizer)
     changed = list(changed_queries(rows, rng))
     queries = encode(tokenizer, [row.query for row in rows] + [text for _, text in changed])
@@ -76,7 +82,7 @@ def prepare(questions: list[Path], topics: list[Path], n_topics: int, tokenizer:
         answer_token=more(np.array([label[2] for label in labels], np.int32), source),
         others=more(others, source), changed=changed_of,
         is_topic=more(np.array([row.is_topic for row in rows]), source),
-        idf=_idf(cut, tokenizer),
+        idf=_idf(cut, tokenizer, {*texts.languages}),
     )  # fmt: skip
 
 
@@ -92,7 +98,8 @@ def _question_rows(path: Path, texts: _Texts) -> Iterator[Row]:
         spans += [tuple(span) for span in row["support"]] if not spans or len(row["support"]) > 1 else []
         if row["answerable"] and not spans:
             continue
-        yield Row(row["q"], name, texts.add(row["context"]), spans, [a["text"] for a in row["answers"]], False)
+        context = texts.add(row["context"], row.get("lang", "en").split(">")[-1])
+        yield Row(row["q"], name, context, spans, [a["text"] for a in row["answers"]], False)
 
 
 def _topic_rows(path: Path, texts: _Texts, tokenizer: Tokenizer) -> Iterator[Row]:
@@ -102,17 +109,19 @@ def _topic_rows(path: Path, texts: _Texts, tokenizer: Tokenizer) -> Iterator[Row
         passage = row["p"][:1100]
         if row["q"].lower() in passage.lower():
             passage = passage.replace(row["q"], "").strip()
-        yield Row(row["q"], "topics-" + row["k"], texts.add(passage), [(0, len(passage))], [], True)
+        context = texts.add(passage, row.get("lang", "en"))
+        yield Row(row["q"], "topics-" + row["k"], context, [(0, len(passage))], [], True)
 
 
-def _cut(texts: list[str], tokenizer: Tokenizer) -> CutTexts:
+def _cut(texts: _Texts, tokenizer: Tokenizer) -> CutTexts:
     tokens, offsets, sentence_start, context_start = [], [], [], [0]
     n_tokens = n_sentences = 0
-    for first in range(0, len(texts), 2000):
-        part = texts[first : first + 2000]
-        for text, encoded in zip(part, tokenizer.encode_batch(part, add_special_tokens=False), strict=True):
-            begins = np.array([start for start, _ in encoded.offsets], np.int32)
-            starts = np.unique(np.searchsorted(begins, [start for start, _ in cut_sentences(text)]))
+    for first in range(0, len(texts.all), 2000):
+        part, languages = (values[first : first + 2000] for values in (texts.all, texts.languages))
+        whole = tokenizer.encode_batch(part, add_special_tokens=False)
+        for text, language, encoded in zip(part, languages, whole, strict=True):
+            begins = np.array([_first_visible(text, *span) for span in encoded.offsets], np.int32)
+            starts = np.unique(np.searchsorted(begins, [start for start, _ in cut_sentences(text, language)]))
             starts = _without_long(starts[starts < len(begins)], len(begins))
             tokens.append(np.array(encoded.ids, np.uint16))
             offsets.append(begins)
@@ -122,6 +131,11 @@ def _cut(texts: list[str], tokenizer: Tokenizer) -> CutTexts:
             context_start.append(n_sentences)
     ends = np.concatenate([*sentence_start, [n_tokens]]).astype(np.int32)
     return CutTexts(np.concatenate(tokens), np.concatenate(offsets), ends, np.array(context_start, np.int32))
+
+
+def _first_visible(text: str, start: int, stop: int) -> int:
+    """Return where a token begins without the white space that some tokenizers take into it."""
+    return start + (len(text[start:stop]) - len(text[start:stop].lstrip()) if text[start:stop].strip() else 0)
 
 
 def _without_long(starts: NDArray[np.int64], n_tokens: int) -> NDArray[np.int64]:
@@ -171,14 +185,14 @@ def _doubtful(row: Row, text: str, runs: list[list[int]], starts: NDArray[np.int
     return sorted(found, key=lambda n: abs(n - middle))
 
 
-def _part(row: Row, texts: _Texts) -> int:
-    if row.set_name == TRANSFER_SET:
+def _part(row: Row, texts: _Texts, whole: Collection[str]) -> int:
+    if row.set_name in whole:
         return TRANSFER
     digest = hashlib.md5(texts.all[row.context].encode(), usedforsecurity=False).digest()
     return HELD if digest[0] % 20 == 0 else NOT_HELD
 
 
-def _idf(cut: CutTexts, tokenizer: Tokenizer) -> NDArray[np.float32]:
+def _idf(cut: CutTexts, tokenizer: Tokenizer, languages: Collection[str]) -> NDArray[np.float32]:
     """Return the weight of each piece: its idf over contexts, .1 for stop words and marks."""
     bounds = cut.sentence_start[cut.context_start]
     counts: Counter[int] = Counter()
@@ -187,6 +201,8 @@ def _idf(cut: CutTexts, tokenizer: Tokenizer) -> NDArray[np.float32]:
     frequency = np.zeros(tokenizer.get_vocab_size())
     frequency[list(counts)] = list(counts.values())
     weights = np.log(1 + len(bounds) / (1 + frequency)) + 0.1
-    for word in _STOP.split():
-        weights[tokenizer.encode(word, add_special_tokens=False).ids] = 0.1
+    stop_words = {*_STOP.split()}.union(*(STOP_WORDS.get(code, ()) for code in languages if code != "en"))
+    # SentencePiece's pieces tell the beginning of a word by a mark, and capitals from small letters
+    forms = {mark + form for word in ("", *stop_words) for form in (word, word.capitalize()) for mark in ("", "\u2581")}
+    weights[[id_ for form in forms if (id_ := tokenizer.token_to_id(form)) is not None]] = 0.1
     return weights.astype(np.float32)

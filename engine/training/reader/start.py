@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from longsearch.engine.errors import ModelError
 from longsearch.engine.models.config import Mamba2Config, ModelConfig
 from longsearch.engine.models.embedding import SCALE, from_int8_rows, to_int8_rows
+from longsearch.engine.reader.layers import BERT_MARKS
 from longsearch.engine.training.reader.model import Bert, Carried, Cross, Floor, Late, Table
 
 DESIGNS = ("late", "cross", "carried", "floor")
@@ -77,10 +78,15 @@ def read(path: Path) -> dict[str, Tensor]:
 
 
 def build(
-    design: str, n_layers: int, start: dict[str, Tensor], idf: Tensor, mamba: ModelConfig | None = None
+    design: str,
+    n_layers: int,
+    start: dict[str, Tensor],
+    idf: Tensor,
+    mamba: ModelConfig | None = None,
+    marks: tuple[int, int] = BERT_MARKS,
 ) -> nn.Module:
-    """Return a reader of a design with its first weights. `mamba`: the bundled model's shape, for "carried"."""
-    table = Table(start["table"], start["projection"], idf)
+    """Return a reader of a design with its first weights. `mamba`: the model's shape, for "carried"."""
+    table = Table(start["table"], start["projection"], idf, marks)
     if design == "floor":
         return Floor(table)
     if design == "carried":
