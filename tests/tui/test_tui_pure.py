@@ -1,6 +1,7 @@
 """Pure functions of display: texts that fit, words of a query, snippets, lit lines, the strip."""
 
 import re
+from array import array
 
 import pytest
 from hypothesis import given
@@ -11,11 +12,13 @@ from rich.style import Style
 
 from longsearch.engine.amounts import duration, quantity
 from longsearch.engine.query_language.query import MAX_TERMS, parse
-from longsearch.engine.types.documents import Mark
+from longsearch.engine.types.documents import DocumentText, Mark
 from longsearch.engine.types.results import Term
 from longsearch.tui.text.display import bar, below_home, clip, shorten_middle, shown
 from longsearch.tui.text.highlight import NO_WORDS, Highlighter, MarksOf, Span, runs, word_pattern
+from longsearch.tui.text.place import find_place
 from longsearch.tui.text.result_content import snippet
+from longsearch.tui.text.text_layout import TextLayout
 from longsearch.tui.widgets.preview import as_marked
 from longsearch.tui.widgets.relevance_strip import strip_rows
 
@@ -217,3 +220,11 @@ def test_a_strip_has_its_height_and_shows_every_passage(starts: list[int], lengt
     rows = strip_rows([Span(start, start + 1, 0.5) for start in starts], 0, length, (0, 0), height)
     assert len(rows) == height
     assert not starts or not height or any(row.current for row in rows)
+
+
+def test_the_heading_names_the_page_of_the_sentence_that_answers() -> None:
+    document = DocumentText("The answer.\n\nWhat follows, on the next page.", (0, 13), "")
+    place = find_place(
+        document, TextLayout(document.text, 40, array("i", (0, 12, 13))), [Span(0, 44, 1.0, (0, 11))], 0, 0, 5
+    )
+    assert place.page == 1

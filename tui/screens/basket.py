@@ -24,7 +24,7 @@ from longsearch.tui.bindings import BASKET
 from longsearch.tui.screens.carrying_out import open_file
 from longsearch.tui.screens.dialogs import LineDialog, YesNoDialog
 from longsearch.tui.text import styles
-from longsearch.tui.text.display import clip, shorten_middle, shown
+from longsearch.tui.text.display import below_home, clip, shorten_middle, shown
 from longsearch.tui.widgets.header_line import HeaderLine
 from longsearch.tui.widgets.key_line import KeyLine
 
@@ -228,11 +228,11 @@ def detail_content(placed: PlacedEvidence, width: int) -> Content:
     who = [*map(shown, kept.authors[:3]), *(["…"] if len(kept.authors) > 3 else []), shown(kept.date)]
     about = [", ".join(filter(None, who)), f"@{shown(kept.citekey)}" if kept.citekey else ""]
     about += [shown(name) for name in kept.collections]
-    head = shorten_middle(shown(kept.path), width)
+    head = shorten_middle(shown(below_home(kept.path)), width)
     lines = [Content.styled(head, styles.MUTED)]
     if text := " · ".join(filter(None, about)):
         lines.append(Content.styled(clip(text, width), styles.MUTED))
-    lines.append(Content(shown(condensed(kept.quote))))
+    lines += [Content(shown(condensed(paragraph))) for paragraph in kept.quote.split("\n\n")]
     if kept.note:
         lines.append(Content.styled(f"✎ {shown(condensed(kept.note))}", styles.ACCENT))
     return Content("\n").join(lines)
