@@ -33,6 +33,7 @@ from safetensors.torch import load_file, save_file
 
 from longsearch.engine.evaluation.datasets import load_dataset
 from longsearch.engine.models.hub import bundled_model
+from longsearch.engine.models.mamba2 import Mamba2Mixer
 from longsearch.engine.training.data.shards import load_pairs, read_tokenizer
 from longsearch.engine.training.papers.contextual import ContextualStudent
 from longsearch.engine.training.papers.opening import open_student
@@ -158,8 +159,8 @@ def make_starts(folder: Path) -> None:
             table = bundled.model.embeddings.weight
             drawn = torch.randn(table.shape, generator=torch.Generator().manual_seed(0)) * table.std()
             model.embeddings.weight.copy_(table if name == "table" else drawn)
-            for layer in model.layers:  # at 0, the state of EOS would be that of every text
-                torch.nn.init.normal_(layer.mixer.out_proj.weight, std=0.02)
+            for mixer in (module for module in model.modules() if isinstance(module, Mamba2Mixer)):
+                torch.nn.init.normal_(mixer.out_proj.weight, std=0.02)  # at 0, all texts would have one state of EOS
         save_new(folder / name, model, tokenizer)
 
 
