@@ -15,7 +15,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from longsearch.app.locks import LockBusyError, held
 from longsearch.app.paths import data_folder
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.json_files import CHECKSUM, checked, checksum_of, replace_bytes, replace_object
@@ -135,6 +134,8 @@ class UserFile:
     @contextmanager
     def _locked(self) -> Iterator[None]:
         """Hold the lock of the file. Raises LongsearchError for what goes wrong meanwhile."""
+        from longsearch.app.locks import LockBusyError, held  # the app only reads before its first frame
+
         try:
             with held(self.path.with_suffix(".lock"), LOCK_TIMEOUT_S):
                 yield
