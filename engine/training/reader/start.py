@@ -24,9 +24,9 @@ _BERT = {
 
 
 def make(minilm: Path, bundled: Path, out: Path) -> None:
-    """Write the file from MiniLM's safetensors and the bundled model's."""
-    own, bert = load_file(bundled), load_file(minilm)
-    table = own["backbone.embeddings.weight"].float()
+    """Write the file from MiniLM's safetensors and the model's, whose table may be rows in 8 bits."""
+    own, bert = read(bundled), load_file(minilm)
+    table = own["backbone.embeddings.weight"]
     found = {"table": table, "projection": own["readout.projection.weight"]}
     found |= {
         f"mamba.{name.removeprefix('backbone.')}": tensor
@@ -68,7 +68,7 @@ def _bert(weights: dict[str, Tensor], table: Tensor) -> dict[str, Tensor]:
 
 
 def read(path: Path) -> dict[str, Tensor]:
-    """Return the tensors of the file in float32."""
+    """Return the tensors of a file in float32."""
     stored = load_file(path)
     return {
         name: from_int8_rows(name, tensor, stored.get(name + SCALE)) if tensor.dtype == torch.int8 else tensor.float()

@@ -11,6 +11,7 @@ from safetensors.torch import save_file
 from tokenizers import Tokenizer
 
 from longsearch.engine.models.config import Mamba2Config
+from longsearch.engine.models.embedding import SCALE, to_int8_rows
 from longsearch.engine.models.mamba2 import Mamba2
 from longsearch.engine.training import commands
 from longsearch.engine.training.reader import start
@@ -206,7 +207,9 @@ def test_the_first_weights_are_minilms_and_the_bundled_models(tmp_path: Path, fi
     for name in ("attention.output.LayerNorm", "output.LayerNorm"):
         minilm |= {f"encoder.layer.0.{name}.{end}": torch.rand(DIM) for end in ("weight", "bias")}
     table = 2 * minilm["embeddings.word_embeddings.weight"] + 1
-    bundled = {"backbone.embeddings.weight": table, "readout.projection.weight": torch.eye(DIM)}
+    rows, scale = to_int8_rows(table)
+    bundled = {"backbone.embeddings.weight": rows, "readout.projection.weight": torch.eye(DIM)}
+    bundled["backbone.embeddings.weight" + SCALE] = scale
     for name, tensors in (("minilm", minilm), ("bundled", bundled)):
         save_file(tensors, tmp_path / name)
     start.make(tmp_path / "minilm", tmp_path / "bundled", tmp_path / START)
