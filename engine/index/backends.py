@@ -4,7 +4,7 @@
 small tables of an index (files, documents, metadata) in SQLite: these are read by SQL, and no Protocol has them.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol, Self
 
 import numpy as np
@@ -112,6 +112,5 @@ class IndexBackend(VectorIndex, Protocol):
     def lacks_segments(self) -> bool:
         """Whether a segment that the index should have cannot be read, so that a slow twin answers for it."""
 
-    @property
-    def expect(self) -> Callable[[Sequence[int]], None] | None:
-        """Prepares for the places and texts of passages to be read next; None where each is read as it is asked for."""
+    def expect(self, passage_ids: Sequence[int]) -> None:
+        """Prepare for the places and texts of these passages to be read next."""

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from longsearch.engine.errors import StoreError
 from longsearch.engine.index.backends import IndexBackend
-from longsearch.engine.passages import EXCERPT_WEIGHT
 from longsearch.engine.store import connection, documents, files, languages, metadata, reports, vectors
 from longsearch.engine.store.languages import IndexLanguages
 from longsearch.engine.store.records import Outline, PassageRow
@@ -63,7 +62,7 @@ class Index:
         """Another one after every change of the files, and with it of the words."""
         self._outlines: dict[int, Outline] = {}
         self._rows: dict[int, PassageRow] = {}
-        self.excerpt_weight = float(meta.get("excerpt_weight", EXCERPT_WEIGHT))
+        self.excerpt_weight = vectors.weight_of_excerpts(meta)
         """The share of the nearest excerpt in a passage's score by meaning."""
 
     @cached_property
@@ -172,8 +171,7 @@ class Index:
     def passage_rows(self, passage_ids: Sequence[int]) -> Mapping[int, PassageRow]:
         """Where these passages lie, among others."""
         if left := [id_ for id_ in passage_ids if id_ not in self._rows]:
-            if self.backend.expect:
-                self.backend.expect(left)
+            self.backend.expect(left)
             sql = (
                 "SELECT id, content_id, start, stop, page, ordinal = 0 FROM passages"
                 " WHERE id IN (SELECT value FROM json_each(?))"

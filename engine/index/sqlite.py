@@ -49,8 +49,6 @@ class SqliteBackend:
     segments: Segments
     dim: int
     """The dimension of the vectors; 0 before a model is in use."""
-    expect: None = None
-    """See `IndexBackend`."""
 
     @_sound
     def words(self, asked: Lookup, n_documents: int) -> QueryWords:
@@ -180,3 +178,6 @@ class SqliteBackend:
         """See `IndexBackend`."""
         kinds = [kind for kind in Kind if self.segments.manifest(kind).segments]
         return any(self.segments.opened(kind) is None for kind in kinds)
+
+    def expect(self, passage_ids: Sequence[int]) -> None:
+        """Do nothing: SQLite reads each as it is asked for."""

@@ -108,12 +108,7 @@ class TextTokenizer:
                 piece = "".join("\ufffd" if "\ud800" <= c <= "\udfff" else c for c in text[start:stop])
             encoding = self.tokenizer.encode(piece, add_special_tokens=False)
             ids.append(np.array(encoding.ids, dtype=np.int64))
-            # a token may include the white space before it; one of white space alone begins where its span does
-            spans = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
-            codes = np.frombuffer(piece.encode("utf-32-le"), dtype=np.uint32)
-            visible = np.append(np.flatnonzero(~_IS_WHITE_SPACE[np.minimum(codes, 0xFFFF)]), len(codes))
-            next_visible = visible[np.searchsorted(visible, spans[:, 0])]
-            starts.append(np.where(next_visible < spans[:, 1], next_visible, spans[:, 0]) + start)
+            starts.append(first_characters(piece, encoding.offsets) + start)
         return np.concatenate(ids), np.concatenate(starts)
 
 
@@ -121,6 +116,19 @@ def special_tokens_as_text(tokenizer: Tokenizer) -> Tokenizer:
     """Make the tokenizer read "<|endoftext|>" in a document as text, not as a special token. Return the tokenizer."""
     tokenizer.encode_special_tokens = True  # tokenizer.json does not store this setting
     return tokenizer
+
+
+def first_characters(piece: str, offsets: Sequence[tuple[int, int]]) -> NDArray[np.int64]:
+    """Return where tokens begin, without the leading white space that some tokenizers include.
+
+    A token of white space alone begins where its span does.
+    """
+    spans = np.array(offsets, dtype=np.int64).reshape(-1, 2)
+    codes = np.frombuffer(piece.encode("utf-32-le"), dtype=np.uint32)
+    visible = np.append(np.flatnonzero(~_IS_WHITE_SPACE[np.minimum(codes, 0xFFFF)]), len(codes))
+    next_visible = visible[np.searchsorted(visible, spans[:, 0])]
+    first: NDArray[np.int64] = np.where(next_visible < spans[:, 1], next_visible, spans[:, 0])
+    return first
 
 
 def pieces(text: str, size: int = PIECE_CHARACTERS, window: int = _SEARCH_CHARACTERS) -> list[tuple[int, int]]:

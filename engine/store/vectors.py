@@ -37,6 +37,11 @@ def model_of(meta: Mapping[str, Any]) -> tuple[str, int] | None:
     return (str(meta["fingerprint"]), int(meta["dim"])) if {"fingerprint", "dim"} <= meta.keys() else None
 
 
+def weight_of_excerpts(meta: Mapping[str, Any]) -> float:
+    """The share of the nearest excerpt in a passage's score by meaning, as the model in use has it."""
+    return float(meta.get("excerpt_weight", EXCERPT_WEIGHT))
+
+
 def use_model(db: apsw.Connection, fingerprint: str, dim: int, excerpt_weight: float = EXCERPT_WEIGHT) -> bool:
     """Create this model's vector tables in place of another model's; return False if they exist already."""
     known = db.execute("SELECT value FROM meta WHERE key = 'excerpt_weight'").get

@@ -105,7 +105,7 @@ def test_a_search_reads_each_fact_of_an_index_once(root: Path, monkeypatch: pyte
     times = {name: n for (file, name), n in found.items() if file.endswith(("manifest.py", "store/vectors.py"))}
     assert transactions == ["DEFERRED"] * 2  # one for each of the two runs
     assert times.get("read", 0) <= 2  # the manifest of words, and that of vectors
-    assert times["model_of"] == times["n_waiting"] == 1
+    assert times["model_of"] == times["n_waiting"] == times["weight_of_excerpts"] == 1
     once = ("Index.spoken", "Index.n_documents", "Index.fields", "Index.background", "parse", "lookup")
     assert {name: n for (_, name), n in found.items() if name in once} == dict.fromkeys(once, 1)
 

@@ -39,7 +39,6 @@ class LanceBackend:
         self._db = db
         self._snapshot = snapshot
         self._matcher: Matcher | None = None
-        self.expect = snapshot.expect
 
     def nearest_passages(self, query: Vectors, k: int, allowed: CandidateFilter | None = None) -> Found:
         """See `IndexBackend`. Exact, unless the store is so large that it has an index of vectors."""
@@ -160,6 +159,10 @@ class LanceBackend:
     def counts_of(self, stems: Sequence[str]) -> dict[str, int]:
         """See `IndexBackend`."""
         return {}
+
+    def expect(self, passage_ids: Sequence[int]) -> None:
+        """See `IndexBackend`."""
+        self._snapshot.expect(passage_ids)
 
     def _checked(self, query: Vectors) -> Vectors:
         checked: Vectors = vectors.unit_vectors(np.atleast_2d(query), self._snapshot.at.dim)[0]

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
+from longsearch.engine.inference.tokens import first_characters
 from longsearch.engine.languages.stop_words import STOP_WORDS
 from longsearch.engine.sentences import cut_sentences
 from longsearch.engine.training.reader.library import HELD, NOT_HELD, TRANSFER, Library
@@ -120,7 +121,7 @@ def _cut(texts: _Texts, tokenizer: Tokenizer) -> CutTexts:
         part, languages = (values[first : first + 2000] for values in (texts.all, texts.languages))
         whole = tokenizer.encode_batch(part, add_special_tokens=False)
         for text, language, encoded in zip(part, languages, whole, strict=True):
-            begins = np.array([_first_visible(text, *span) for span in encoded.offsets], np.int32)
+            begins = first_characters(text, encoded.offsets).astype(np.int32)
             starts = np.unique(np.searchsorted(begins, [start for start, _ in cut_sentences(text, language)]))
             starts = _without_long(starts[starts < len(begins)], len(begins))
             tokens.append(np.array(encoded.ids, np.uint16))
@@ -131,11 +132,6 @@ def _cut(texts: _Texts, tokenizer: Tokenizer) -> CutTexts:
             context_start.append(n_sentences)
     ends = np.concatenate([*sentence_start, [n_tokens]]).astype(np.int32)
     return CutTexts(np.concatenate(tokens), np.concatenate(offsets), ends, np.array(context_start, np.int32))
-
-
-def _first_visible(text: str, start: int, stop: int) -> int:
-    """Return where a token begins without the white space that some tokenizers take into it."""
-    return start + (len(text[start:stop]) - len(text[start:stop].lstrip()) if text[start:stop].strip() else 0)
 
 
 def _without_long(starts: NDArray[np.int64], n_tokens: int) -> NDArray[np.int64]:
