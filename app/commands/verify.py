@@ -57,18 +57,17 @@ def run(options: Namespace) -> int:
     n_judged = sum(bool(one.pieces) for one in draft)
     n_short = len(draft) - n_judged
     verdicts: list[Verdict] = []
-    counts: Counter[str] = Counter()
     try:
         for verdict in _with_progress(verify(scope, draft, query_vector, file), n_judged, "quotations"):
             verdicts.append(verdict)
-            counts[verdict.status.value] += 1
             if not options.json and (options.all or verdict.status is not Status.VERBATIM or verdict.note):
                 print(*_lines(verdict), "", sep="\n", flush=True)
     finally:
+        counts, n_left = Counter(verdict.status.value for verdict in verdicts), n_judged - len(verdicts)
         if options.json:
-            print(json.dumps(_to_json(options.draft, verdicts, counts, n_short, n_judged), indent=2))
+            print(json.dumps(_to_json(options.draft, verdicts, counts, n_short, n_left), indent=2))
         else:
-            print(_summary(counts, n_judged, n_short))
+            print(_summary(counts, n_judged, n_short, n_left))
     return 0 if counts[Status.VERBATIM] == n_judged else 1
 
 
@@ -135,10 +134,9 @@ def _with_progress(verdicts: Iterable[T], n: int, what: str) -> Iterator[T]:
             print(end=_CLEAR, file=sys.stderr, flush=True)
 
 
-def _summary(counts: "Counter[str]", n_judged: int, n_short: int) -> str:
+def _summary(counts: "Counter[str]", n_judged: int, n_short: int, n_left: int) -> str:
     if not n_judged and not n_short:
         return "the draft quotes nothing"
-    n_left = n_judged - counts.total()
     found = ", ".join(f"{counts[status]} {status}" for status in _SIGNS if counts[status]) or "none to judge"
     short = f"; {n_short} of fewer than five words not judged" if n_short else ""
     return f"{counted(n_judged, 'quotation')}: {found}{short}{_left(n_left)}"
@@ -177,14 +175,14 @@ def _cited(quoted: "Quoted") -> str:
 
 
 def _to_json(
-    draft: str, verdicts: "list[Verdict]", counts: "Counter[str]", n_short: int, n_judged: int
+    draft: str, verdicts: "list[Verdict]", counts: "Counter[str]", n_short: int, n_left: int
 ) -> dict[str, Any]:
     """Return the JSON object that the documentation describes."""
     return {
         "draft": draft,
         "counts": {status: counts[status] for status in _SIGNS},
         "too_short": n_short,
-        "not_looked_up": n_judged - len(verdicts),
+        "not_looked_up": n_left,
         "quotations": [
             {
                 "quotation": verdict.quoted.text,

@@ -7,14 +7,13 @@ hours. After that, or at once if the person wants it so, it is deleted: it holds
 import contextlib
 import shutil
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from longsearch.app import rpc
 from longsearch.app.folders.names import drop_name, first_name, rename
-from longsearch.app.locks import LockBusyError, held
+from longsearch.app.folders.relocating import locked
 from longsearch.app.paths import base_index_path, socket_path, url_of
 from longsearch.app.user_data.user_file import forget_folder
 from longsearch.engine.errors import LongsearchError
@@ -24,7 +23,6 @@ from longsearch.engine.types.results import Folder
 
 KEPT_DAYS = 30
 _DAY_S = 86_400.0
-_LOCK_TIMEOUT_S = 15.0  # the daemon ends its current step first
 _CALL_TIMEOUT_S = 5.0
 
 
@@ -52,7 +50,7 @@ def forget(folder: Folder, keep: bool = True, now_s: float | None = None) -> Non
     path = base_index_path(Path(folder.root))
     with contextlib.suppress(rpc.DaemonUnreachableError):
         rpc.call(socket_path(), "forget", _CALL_TIMEOUT_S, root=folder.root)
-    with _locked(path):
+    with locked(Path(folder.root)):
         aside = _aside()
         _delete(aside, path.stem)  # it may have been forgotten before
         _move(path.parent, aside, path.stem)
@@ -95,7 +93,7 @@ def take_back(text: str, taken: list[str]) -> str:
     path = base_index_path(Path(one.root))
     if path.exists():
         raise LongsearchError(f"{one.root} was indexed again", "nothing is to be taken back")
-    with _locked(path):
+    with locked(Path(one.root)):
         _move(_aside(), path.parent, path.stem)
     _save([row for row in rows if row is not one])
     is_free = folded(one.name) not in map(folded, taken)
@@ -122,15 +120,6 @@ def n_bytes(root: Path) -> int:
         with contextlib.suppress(OSError):
             total += file.stat().st_size
     return total
-
-
-@contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    try:
-        with held(path.with_suffix(".lock"), _LOCK_TIMEOUT_S):
-            yield
-    except LockBusyError as error:
-        raise LongsearchError("another longsearch is writing this index", "try again in a minute") from error
 
 
 def _aside() -> Path:

@@ -78,11 +78,9 @@ class Bench:
     @cached_property
     def n_terms(self) -> list[int]:
         """The number of terms of each query."""
-        return (
-            self._same_words.n_terms
-            if self._same_words
-            else [self._index.n_terms(q.text) for q in self.dataset.queries]
-        )
+        if self._same_words:
+            return self._same_words.n_terms
+        return [self._index.n_terms(query.text) for query in self.dataset.queries]
 
     @cached_property
     def window_words(self) -> Ranked:

@@ -114,7 +114,7 @@ def _compounds(indexes: Sequence[Index], stems: Collection[tuple[str, str]]) -> 
 
 
 def _doubtful(rests: set[str]) -> set[str] | None:
-    """What is left of a term, or None if it is surely another word."""
+    """Return the rests of a term; None if one of them is long enough to be a word, as it surely is then."""
     return None if max(map(len, rests), default=0) >= _SURELY else rests
 
 

@@ -137,7 +137,7 @@ class Training:
 
     steps: int
     seed: int = 0
-    """Of the draw of pairs."""
+    """What the draw of pairs begins from."""
     max_pairs: int = 24
     """Pairs of a batch."""
     max_tokens: int = 128

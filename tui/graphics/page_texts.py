@@ -36,7 +36,5 @@ def texts_on_page(
 
 
 def page_of(document: DocumentText, span: Span | None) -> int:
-    """Return the page at which a passage is shown: where its excerpt begins, else its middle. 1 without a passage."""
-    if span is None:
-        return 1
-    return document.page_at(span.excerpt[0] if span.excerpt else (span.start + span.stop) // 2) or 1
+    """Return the page at which a passage is shown. 1 without a passage."""
+    return 1 if span is None else document.page_at(span.place) or 1

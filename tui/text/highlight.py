@@ -173,6 +173,11 @@ class Span:
     excerpt: tuple[int, int] | None = None
     """(start, stop) of the excerpt nearest to the query, if known."""
 
+    @property
+    def place(self) -> int:
+        """Where the passage is shown, and of which the page is named: the beginning of its excerpt, else its middle."""
+        return self.excerpt[0] if self.excerpt else (self.start + self.stop) // 2
+
 
 @dataclass(frozen=True, slots=True)
 class Run:

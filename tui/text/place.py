@@ -41,8 +41,7 @@ def find_place(
     last = min(first + max(height, 1), len(layout)) - 1
     passage = spans[current] if current >= 0 else None
     if passage and first <= layout.line_at(passage.start) <= last:
-        # As in the list of results and on the printed page: where the excerpt begins, else the middle.
-        offset = passage.excerpt[0] if passage.excerpt else (passage.start + passage.stop) // 2
+        offset = passage.place
     else:
         offset = max(layout.span(min(first + height // 4, last))[1] - 1, 0)
     page, n_pages = document.page_at(offset), len(document.page_starts)

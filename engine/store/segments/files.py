@@ -79,7 +79,7 @@ class Arrays(Mapping[str, NDArray[Any]]):
     starts: Mapping[str, int] = field(default_factory=dict)
     """Where each array begins in it."""
     n_fetches: int = 4
-    """So many times more, rows of `codes` are fetched: those of the nearest and of candidates in a first search."""
+    """How often rows of `codes` are still fetched. A first search reads those of the nearest, then of candidates."""
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         if name in self.unread:

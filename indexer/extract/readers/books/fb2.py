@@ -32,7 +32,7 @@ _FIELDS = {
 _NAMES = ("first-name", "middle-name", "last-name", "nickname")
 _MAX_LEVEL = 6
 _MAX_DIGITS = 3
-"""Of the number of columns that a cell covers."""
+"""A cell says with so many digits at most how many columns it covers."""
 
 
 def read(path: Source) -> FileText:

@@ -4,6 +4,8 @@ Of CLDR: twelve months, Monday to Sunday; Slavic months as they stand behind a d
 where that is not the first three letters. Pure data.
 """
 
+from functools import lru_cache
+
 _NAMES = {
     "en": """January February March April May June July August September October November December
         Monday Tuesday Wednesday Thursday Friday Saturday Sunday""",
@@ -43,6 +45,7 @@ _NAMES = {
 }
 
 
+@lru_cache(32)
 def names_of(language: str) -> list[tuple[str, str]]:
     """Return the (long, short) names of the months and then of the days; the English ones of an unknown language."""
     pairs = (name.partition("/") for name in _NAMES.get(language, _NAMES["en"]).split())
