@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from longsearch.engine.arrays import Vectors
+from longsearch.engine.arrays import Vectors, distinct
 from longsearch.engine.inference.query_encoder import can_encode
 from longsearch.engine.inference.tokens import TextTokenizer
 from longsearch.engine.late_patterns import late_pattern
@@ -64,8 +64,7 @@ class TokenTable:
 
     def rows(self, ids: NDArray[np.int64]) -> Vectors:
         """Return the vectors (n, dim) of the tokens `ids` (n,)."""
-        # without return_index it imports numpy.ma: 20 ms of the first search of a process
-        new, _ = np.unique(ids[~self._is_made[ids]], return_index=True)
+        new, _ = distinct(ids[~self._is_made[ids]])
         if len(new):
             rows = self._weights.rows(new)[0] @ self._weights.projection.T
             self._rows[new] = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)

@@ -11,6 +11,7 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from longsearch.engine.arrays import distinct
 from longsearch.engine.index.index import Index
 from longsearch.engine.index.lookup import expressions
 from longsearch.engine.languages.asked_forms import asked
@@ -51,7 +52,7 @@ def _with(index: Index, one: Condition) -> NDArray[np.int64]:
     if one.field in metadata.IDENTIFIERS and not any(map(len, found)):
         (match,) = expressions([Term(one.text, is_phrase=True, is_prefix=one.is_prefix)], index.spoken)
         found.append(index.backend.documents_of(index.backend.matching(match)))
-    return np.unique(np.concatenate(found), return_index=True)[0]  # else it imports numpy.ma: 20 ms
+    return distinct(np.concatenate(found))[0]
 
 
 def list_order(asked: Sort | None) -> Sort:

@@ -10,7 +10,7 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from longsearch.engine.arrays import Vectors
+from longsearch.engine.arrays import Vectors, distinct
 from longsearch.engine.index import bm25
 from longsearch.engine.index.backends import Found, QueryWords
 from longsearch.engine.index.index import Index
@@ -80,8 +80,7 @@ def candidates(
     """Join the best passages by words (id, BM25) and by their own vectors (id, cosine) with those that are `named`."""
     tables = (np.array(found, np.float64).reshape(-1, 2).T for found in (by_words, by_vector))
     (word_ids, word_scores), (near_ids, near_scores) = ((ids.astype(np.int64), scores) for ids, scores in tables)
-    # not np.union1d, which imports numpy.ma: 20 ms of the first search of a process
-    ids, _ = np.unique(np.concatenate([word_ids, near_ids, named]), return_index=True)
+    ids, _ = distinct(np.concatenate([word_ids, near_ids, named]))
     bm25_scores, cosines = np.zeros(len(ids)), np.full(len(ids), np.nan)
     is_by_words = np.zeros(len(ids), np.bool_)
     own = np.searchsorted(ids, word_ids)

@@ -15,6 +15,7 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from longsearch.engine.arrays import distinct
 from longsearch.engine.dates import date_in_path, first_day, last_day
 from longsearch.engine.metadata_lines import FILE_TIME
 from longsearch.engine.store.connection import among, note_change
@@ -198,4 +199,4 @@ def _compared(value: MetadataValue) -> str:
 
 
 def _ids(db: apsw.Connection, sql: str, bindings: Collection[str]) -> NDArray[np.int64]:
-    return np.unique(np.fromiter((row[0] for row in db.execute(sql, tuple(bindings))), dtype=np.int64))
+    return distinct(np.fromiter((row[0] for row in db.execute(sql, tuple(bindings))), dtype=np.int64))[0]

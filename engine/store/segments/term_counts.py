@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from longsearch.engine.arrays import distinct
 from longsearch.engine.store.segments.files import Arrays
 
 K1, B = 1.2, 0.75  # FTS5's constants; do not change them
@@ -179,7 +180,7 @@ def _with_rarer(most: Postings, others: Sequence[Postings], first_of: NDArray[np
     summed = most.counts.astype(np.int64)
     summed[where[~is_new]] += counts[~is_new]
     new, own = places[is_new], where[is_new]
-    documents = np.unique(np.searchsorted(first_of, new, "right"), return_index=True)[0] - 1
+    documents = distinct(np.searchsorted(first_of, new, "right"))[0] - 1
     n_new = np.count_nonzero(most.n_between(first_of[documents], first_of[documents + 1]) == 0)
     return Postings(
         np.insert(most.places, own, new), np.insert(summed, own, counts[is_new]), most.n_documents + int(n_new)
