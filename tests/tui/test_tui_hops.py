@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
+import pytest
+
 from longsearch.engine.types.results import SearchMode
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.backend.backend_calls import BackendCalls
@@ -45,7 +47,10 @@ def entered() -> Iterator[Entered]:
                 result.add((str(path.relative_to(TUI)), function))
 
 
-async def test_a_search_enters_few_modules_and_functions_on_its_way_to_the_screen() -> None:
+async def test_a_search_enters_few_modules_and_functions_on_its_way_to_the_screen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(BackendCalls, "PROGRESS_EVERY_S", 3600)  # on a slow machine a reading would fall into the search
     backend = three_reports()
     backend.answers[("valve fail", SearchMode.WORDS)] = backend.hits[1:]
     async with LongsearchApp(backend).run_test(size=WIDE) as pilot:

@@ -58,12 +58,10 @@ def relative_path(path: str, root: str) -> str:
 
 
 def _path_line(hit: DocumentHit, root: str, width: int) -> Content:
-    where = [shown(hit.date)] if hit.date else []
-    if hit.passages and (place := _place(hit, width)):
-        where.append(place)
-    if hit.passages and (name := LIST_NAMES[hit.passages[0].furniture]):
-        where.append(name)
-    end = _fitting(where, width - _LEAST_PATH - 1)
+    where = [shown(hit.date)]
+    for best in hit.passages[:1]:
+        where += [clip(shown(place_of(hit.path, best, best.is_ocr)), width // 2), LIST_NAMES[best.furniture]]
+    end = _fitting([part for part in where if part], width - _LEAST_PATH - 1)
     room = width - cell_len(end) - 1
     folder = "" if root else shown(hit.folder)
     folder = clip(folder, max(room // 2, 1))  # the path is cut first: the folder's name says most
@@ -79,11 +77,6 @@ def _fitting(parts: list[str], width: int) -> str:
         if some and cell_len(words := " · ".join(some)) <= width:
             return words
     return ""
-
-
-def _place(hit: DocumentHit, width: int) -> str:
-    best = hit.passages[0]
-    return clip(shown(place_of(hit.path, best, best.is_ocr)), width // 2)
 
 
 def _lit(line: str, words: Highlighter, style: str) -> Content:
