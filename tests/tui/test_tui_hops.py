@@ -50,7 +50,7 @@ def entered() -> Iterator[Entered]:
 async def test_a_search_enters_few_modules_and_functions_on_its_way_to_the_screen(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(BackendCalls, "PROGRESS_EVERY_S", 3600)  # on a slow machine a reading would fall into the search
+    monkeypatch.setattr(BackendCalls, "PROGRESS_EVERY_S", 3600)  # a reading of it is no part of the search
     backend = three_reports()
     backend.answers[("valve fail", SearchMode.WORDS)] = backend.hits[1:]
     async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
