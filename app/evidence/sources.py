@@ -20,6 +20,12 @@ from longsearch.engine.types.results import SearchMode
 
 _K = 50
 _MAX_BIB_BYTES = 50_000_000
+_LOCAL = re.compile(r"^file:(?://(?:localhost)?(?=/))?", re.IGNORECASE)
+_PLACE = re.compile(r"(?<=\w)#[^#/]*\Z")
+"""Where in a file a link leads: paper.pdf#page=3."""
+_FOLDERS = re.compile(r"\A.*[/\\](?=[^/\\])|/+\Z")
+_DOI = re.compile(r"(?<![\w.])10\.\d{4,9}/\S+")
+_ARXIV = re.compile(r"arxiv\.org/(?:abs|pdf)/([\w.-]+?\d)(?:v\d+)?(?:\.pdf)?\Z", re.IGNORECASE)
 _LEAST_NAME = 4
 """Letters of a key; a shorter one stands in too many names of files."""
 _MAX_NAMES = 50_000
@@ -45,24 +51,27 @@ class Sources:
         """Say why no document is known as this source; "" if one is."""
         if self.documents(cited):
             return ""
-        file = self._file(cited.name)
-        if file is not None and file.is_file():
+        if any(file.is_file() for file in self._files(cited.name)):
             return f"{cited.text} is not indexed"
         wanted = [part for part in (cited.author, cited.year) if part] if cited.author else [cited.name]
         if unread := [name for name in self._unread if all(folded(part) in folded(name) for part in wanted)]:
             return f"{cited.text} is not read yet: {unread[0]}"
         return f"no document is known as {cited.text}"
 
-    def _file(self, name: str) -> Path | None:
-        is_path = "/" in name or Path(name).suffix
-        return self._folder / name if self._folder and is_path and "://" not in name and "\0" not in name else None
+    def _files(self, name: str) -> list[Path]:
+        """Return the paths that a link may mean: beside the draft, with the place in the file and without it."""
+        name = _LOCAL.sub("", name)
+        if self._folder is None or "://" in name or "\0" in name or not ("/" in name or Path(name).suffix):
+            return []
+        names = dict.fromkeys((name, _PLACE.sub("", name), _PLACE.sub("", name).replace("\\", "/")))
+        return [self._folder / one for one in names]
 
     def _linked(self, cited: Cited) -> Iterator[str]:
         """Yield the files that a link or an entry of a `.bib` file names, if they are indexed."""
-        paths = [self._file(cited.name)] if cited.name else []
+        paths = self._files(cited.name)
         if entry := self._bib.get(cited.name):
             paths += [(self._folder or Path()) / path for path in entry.files]
-        wanted = [path.resolve() for path in paths if path is not None]
+        wanted = [path.resolve() for path in paths]
         if not wanted:
             return
         with opened(self._scope) as found:
@@ -81,8 +90,13 @@ class Sources:
             yield from (f'{field}:"{fields[field]}"' for field in ("doi", "title") if fields.get(field))
             author = re.split(r",| and ", fields.get("author", author))[0].split(" ")[-1]
             year = (re.findall(r"\d{4}", fields.get("year", "") + fields.get("date", "")) or [year])[0]
+        elif number := _DOI.search(name):
+            yield f'doi:"{number[0]}"'
+        elif number := _ARXIV.search(name):
+            yield from (f'arxiv:"{number[1]}"', f'in:"{number[1]}"')
         elif len(name) >= _LEAST_NAME:
-            yield f'in:"{Path(name).name}"'
+            own = _FOLDERS.sub("", _PLACE.sub("", name))
+            yield f'in:"{own}"'
         if author and year:
             yield f'author:"{author}" date:{year}'
             yield f'in:"{author}" in:"{year}"'

@@ -215,7 +215,7 @@ def text_of(draft: Path) -> tuple[str, str]:
         return decode(draft.read_bytes()), suffix
     from longsearch.app.search.outside import read_now
 
-    document = read_now(draft).document
+    document = read_now(draft, is_draft=True).document
     return with_blocks(document.text, document.quoted), ""
 
 

@@ -128,6 +128,7 @@ class Citations:
 
 _MOST = 50
 """Citations looked at beside a quotation."""
+_NO_SOURCE = re.compile(r"#|(?:mailto|tel|javascript|data):", re.IGNORECASE)
 _AT = re.compile(r"@\{?(\w(?:[\w:./-]*\w)?)")
 
 
@@ -135,8 +136,8 @@ def _keys(found: re.Match[str]) -> list[str]:
     """Return the citation keys, or the file, that a citation names; [] if it names authors."""
     if found["keys"] or found["bare"]:
         return _AT.findall(f"@{found['keys'] or found['bare']}")
-    if link := found["angled"] or found["file"] or unquote(found["link"] or ""):
-        return [] if link.startswith("#") else [link]
+    if link := found["file"] or unquote(found["angled"] or found["link"] or ""):
+        return [] if _NO_SOURCE.match(link) else [link]
     return [key.strip() for key in (found["tex"] or found["typst"] or "").split(",") if key.strip()]
 
 

@@ -31,10 +31,14 @@ def with_markdown_marks(draft: str, suffix: str) -> str:
 
 
 def with_blocks(text: str, quoted: Iterable[tuple[int, int]]) -> str:
-    """Return the text of a document with Markdown's mark before the lines of each block quotation."""
+    """Return the text of a document with Markdown's mark before the lines of each block quotation.
+
+    A line of its own that names the source of a block becomes the last line of that block.
+    """
     parts, at = [], 0
     for start, stop in quoted:
-        parts += [text[at:start], as_block(text[start:stop])]
+        is_source = bool(at) and not text[at:start].strip() and text.startswith(("—", "–", "--"), start)
+        parts += ["\n>\n" if is_source else text[at:start], as_block(text[start:stop])]
         at = stop
     return "".join([*parts, text[at:]])
 

@@ -55,6 +55,7 @@ _GAP = re.compile(
 )
 _LINK = re.compile(r"!?\[([^\[\]]*)\](?:\((?:<[^>\n]{1,500}>|[^)\s]{1,500})\)|\{[.#][^}\n]{0,100}\})")
 """A link, or pandoc's mark for a span: [Raft]{.smallcaps}."""
+_MARK_OF_NOTE = re.compile(r"\[\^[^\]\s]{1,50}\]")
 _AFTER_SOURCE = re.compile(r"[\s,;:]*(?:(?:pp?|S|pages?|Seite)\.?\s*[\divx–-]+)?[\s).\]]*\Z")
 _SENTENCE_END = ".!?…\"'”’»“"
 _OWN_CASE = re.compile(r"(?<!\w)\[([^\W\d_])\](?=[^\W\d_])")
@@ -96,7 +97,7 @@ def quotations_in(draft: str, suffix: str = "") -> list[Quoted]:
     lines = [at for at, character in enumerate(text) if character == "\n"]
     quoted = []
     for start, stop, linked in found:
-        raw = _LINK.sub(r"\1", linked)
+        raw = _MARK_OF_NOTE.sub("", _LINK.sub(r"\1", linked))
         said = printed(raw) if is_tex(suffix) else " ".join(raw.split())
         if said:
             cited = _cited(text, citations, start, stop)

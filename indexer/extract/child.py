@@ -13,6 +13,7 @@ from typing import BinaryIO, TypeVar
 from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.dispatch import read_text
 from longsearch.indexer.extract.formats import HOLDS_FILES, Format
+from longsearch.indexer.extract.readers import draft
 from longsearch.indexer.extract.sources import Source
 from longsearch.indexer.extract.wire import handing, jail, progress
 from longsearch.indexer.extract.wire.limits import DOCUMENT_TIMEOUT_S, MAILBOX_TIMES, OCR_DOCUMENT_TIMEOUT_S
@@ -156,6 +157,7 @@ def _read(request: Request) -> Iterator[Message]:
         from longsearch.indexer.extract.readers import attachments
 
         attachments.are_read = not request.alone
+    draft.is_read = request.is_draft
     if file_format is Format.PDF:
         from longsearch.indexer.extract.pdf import document as pdf
         from longsearch.indexer.extract.xmp import read_xmp

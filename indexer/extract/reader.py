@@ -81,14 +81,17 @@ class ExtractorProcess:
         if (child := self._child) is not None:
             child.interrupt()
 
-    def extract(self, path: Path, head_only: bool = False) -> Extraction:
-        """Return the text of the file at `path`, with `head_only` only its head. Raises `ExtractionError`."""
+    def extract(self, path: Path, head_only: bool = False, is_draft: bool = False) -> Extraction:
+        """Return the text of the file at `path`, with `head_only` only its head. Raises `ExtractionError`.
+
+        `is_draft`: the text says where links lead and where notes belong (see `readers.draft`).
+        """
         path = path.absolute()
         file_format = checked_format(path)
         self._n_files += 1
         if self._n_files % _FILES_PER_CHILD == 0:
             self._drop_child()
-        return self._pdf(path, head_only) if file_format is Format.PDF else self._text(path, file_format)
+        return self._pdf(path, head_only) if file_format is Format.PDF else self._text(path, file_format, is_draft)
 
     def _pdf(self, path: Path, head_only: bool) -> Extraction:
         """Read a PDF page by page. If a page kills the child, a new child resumes at the next page."""
@@ -116,7 +119,7 @@ class ExtractorProcess:
                 pdfium = pdfium and parts.n_pages > 0
         return assemble_pdf(parts, head_only)
 
-    def _text(self, path: Path, file_format: Format) -> Extraction:
+    def _text(self, path: Path, file_format: Format, is_draft: bool) -> Extraction:
         """Read a file that is not a PDF, in a simpler way if the first one ends the child."""
         timeout_s = self.document_timeout_s * (MAILBOX_TIMES if file_format is Format.MAILBOX else 1)
         formats = attempts(path, file_format)
@@ -128,6 +131,7 @@ class ExtractorProcess:
             alone = number > 0 and tried is file_format
             is_handed = jail.version() > 0 and not opens_path(tried, path.name)
             request = Request(str(path), tried, command=adapter_of(path.name), alone=alone, is_handed=is_handed)
+            request = replace(request, is_draft=is_draft)
             try:
                 limit = limits.setdefault(tried, TimeLimit(share_s))
                 self._converse(request, share_s, limit, received.append, _stuck_s(path, tried))

@@ -10,7 +10,9 @@ import pytest
 
 from longsearch.app.backend import AppBackend
 from longsearch.app.cli import main
-from longsearch.app.evidence.verifying import Verdict, verify
+from longsearch.app.evidence.verifying import Verdict, text_of, verify
+from longsearch.app.search.outside import read_now
+from longsearch.engine.citing.drafts import quotations_in
 from longsearch.engine.citing.wording import Difference, differences
 from longsearch.engine.errors import QueryError
 from longsearch.engine.types.results import SearchMode
@@ -160,6 +162,110 @@ def test_quotations_of_office_files_and_pages_stand_in_marks_or_have_a_style(
         (SAID, "verbatim", None),
         (SAID, "verbatim", "Miller 1979"),
     ]
+
+
+WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+
+
+def linked_word(path: Path, target: str) -> None:
+    """Cite by a link, by a field, and by a link in each of two notes."""
+
+    def run(text: str) -> str:
+        return f'<w:r><w:t xml:space="preserve">{text}</w:t></w:r>'
+
+    def field(kind: str) -> str:
+        return f'<w:r><w:fldChar w:fldCharType="{kind}"/></w:r>'
+
+    def note(number: int) -> str:
+        return f'{run(f"“{SAID}”")}<w:r><w:footnoteReference w:id="{number}"/></w:r>'
+
+    link = f'<w:hyperlink r:id="r9">{run("there")}</w:hyperlink>'
+    code = f"<w:r><w:instrText> HYPERLINK &quot;{target}&quot; </w:instrText></w:r>"
+    by_field = field("begin") + code + field("separate") + run("there") + field("end")
+    simple = f'<w:fldSimple w:instr="HYPERLINK &quot;{target}&quot;">{run("there")}</w:fldSimple>'
+    cited = [f"<w:p>{run(f'“{SAID}” ')}{one}</w:p>" for one in (link, by_field, simple)]
+    notes = "".join(f'<w:footnote w:id="{number}"><w:p>{link}</w:p></w:footnote>' for number in (2, 3))
+    names = f'xmlns:w="{WORD}" xmlns:r="{OFFICE}"'
+    to_file = f'<Relationship Id="r9" Type="{OFFICE}/hyperlink" Target="{target}" TargetMode="External"/>'
+    to_notes = f'<Relationship Id="r1" Type="{OFFICE}/footnotes" Target="footnotes.xml"/>'
+    body = "".join(cited) + f"<w:p>{note(2)}{run(' and ')}{note(3)}</w:p>"
+    with zipfile.ZipFile(path, "w") as made:
+        made.writestr("word/document.xml", f"<w:document {names}><w:body>{body}</w:body></w:document>")
+        made.writestr("word/footnotes.xml", f"<w:footnotes {names}>{notes}</w:footnotes>")
+        made.writestr("word/_rels/document.xml.rels", f"<Relationships>{to_file}{to_notes}</Relationships>")
+        made.writestr("word/_rels/footnotes.xml.rels", f"<Relationships>{to_file}</Relationships>")
+
+
+def open_document_body(target: str) -> str:
+    link = f'<text:a xlink:href="{target}"><text:span>there</text:span></text:a>'
+    note = f'<text:note text:note-class="footnote"><text:note-body><text:p>{link}</text:p></text:note-body></text:note>'
+    names = 'xmlns:office="o" xmlns:text="t" xmlns:xlink="x"'
+    cited = f"<text:p>“{SAID}” {link}</text:p>" * 3 + f"<text:p>“{SAID}”{note} and “{SAID}”{note}</text:p>"
+    return f"<office:document {names}><office:body><office:text>{cited}</office:text></office:body></office:document>"
+
+
+def linked_open_document(path: Path, target: str) -> None:
+    with zipfile.ZipFile(path, "w") as made:
+        made.writestr("content.xml", open_document_body(f"../{target}"))
+
+
+def linked_flat_document(path: Path, target: str) -> None:
+    path.write_text(open_document_body(target))
+
+
+def linked_html(path: Path, target: str) -> None:
+    """Cite by a link, by the attribute of a quotation and of a block, and by a link in each of two notes."""
+    marks = "".join(f'<q>{SAID}</q><a href="#n{n}" id="r{n}"><sup>{n}</sup></a> and ' for n in (1, 2))
+    notes = "".join(f'<li id="n{n}"><p>See <a href="{target}">it</a>. <a href="#r{n}">↩</a></p></li>' for n in (1, 2))
+    path.write_text(
+        f'<p>“{SAID}” <a href="{target}">there</a>.</p><p><q cite="{target}">{SAID}</q></p>'
+        f'<blockquote cite="{target}"><p>{SAID}</p></blockquote><p>{marks} so on.</p><ol>{notes}</ol>'
+    )
+
+
+@pytest.mark.parametrize("target", ["papers/heat.md", "papers/my%20heat.md#page=3"])
+@pytest.mark.parametrize(
+    ("name", "make"),
+    [
+        ("a.docx", linked_word),
+        ("a.odt", linked_open_document),
+        ("a.fodt", linked_flat_document),
+        ("a.html", linked_html),
+    ],
+)
+def test_the_links_and_notes_of_office_files_and_pages_say_which_source_is_cited(
+    home: Path, capsys: pytest.CaptureFixture[str], name: str, make: Callable[[Path, str], None], target: str
+) -> None:
+    papers = make_folder(home / "papers", {"miller.md": VALVE, "heat.md": HEAT, "my heat.md": HEAT + " It did."})
+    make(home / name, target)
+    main(["verify", str(home / name), str(papers), "--json"])
+    found = json.loads(capsys.readouterr().out)["quotations"]
+    cited = target.replace("%20", " ")
+    assert [(one["quotation"], one["status"], one["cited"]) for one in found] == [(SAID, "elsewhere", cited)] * 5
+
+
+def test_the_text_of_a_document_says_nothing_of_where_its_links_lead(tmp_path: Path) -> None:
+    for name, make in (("a.docx", linked_word), ("a.odt", linked_open_document), ("a.html", linked_html)):
+        make(tmp_path / name, "papers/heat.md")
+        text = read_now(tmp_path / name).document.text
+        assert "there" in text and "heat.md" not in text and "[^" not in text
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        '<p><a href="#_r1" name="_n1">[1]</a> Smith 2001, p. 4</p>',
+        '<p id="_n1">Smith 2001, p. 4</p>',
+        '<p><a name="_n1"></a>1. Smith 2001, p. 4</p>',
+        '<table><tr><td id="_n1">Smith 2001, p. 4</td></tr></table>',
+    ],
+)
+def test_a_note_of_a_page_is_found_by_the_name_that_its_number_leads_to(tmp_path: Path, note: str) -> None:
+    page = tmp_path / "a.html"
+    page.write_text(f'<h1 id="top">On valves</h1><p>“{SAID}”<a href="#_n1" name="_r1">[1]</a> so on.</p>{note}')
+    (quoted,) = quotations_in(*text_of(page))
+    assert [one.text for one in quoted.cited] == ["Smith 2001"]
 
 
 def test_a_draft_that_is_not_there_is_named(papers: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,6 +12,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.clean import clean_characters, unwrapped, whole_line
+from longsearch.indexer.extract.readers import draft
 from longsearch.indexer.extract.readers.decoding import decode_html, read_bytes
 from longsearch.indexer.extract.readers.html_looks import ListNumbers, Rows, hidden_nodes, shown_words
 from longsearch.indexer.extract.readers.html_metadata import metadata_of
@@ -39,6 +40,7 @@ _SHADOW = re.compile(r"<template\s(?=[^>]*\bshadowroot(?:mode)?\s*=)[^>]*>", re.
 MAX_FRAMES = 4
 """Frames within frames that are read. A page with long cells around each is read twice as often with each more."""
 _RUN_OF_SPACE = re.compile(r"\s+")
+_MARK_OF_NOTE = re.compile(r"[\[(]?(?:\d{1,3}|[a-z]|[ivx]{2,5}|[*†‡§]{1,3})[\])]?")
 
 
 def read(path: Source) -> FileText:
@@ -67,7 +69,7 @@ def parse(source: str, title: str = "") -> FileText:
     """Return the text of HTML `source`. `title`, unless "", replaces its own title. Raises `ExtractionError`."""
     tree = _tree(source)
     metadata = metadata_of(tree)
-    builder = _Builder(hidden_nodes(tree))
+    builder = _Builder(hidden_nodes(tree), _notes(tree))
     if tree.body is not None:
         builder.walk(tree.body)
     own_title = next((text for field, text, _ in metadata if field == "title"), "")
@@ -85,10 +87,16 @@ def _tree(source: str) -> LexborHTMLParser:
 class _Builder:
     """Collects the words of the open block. A block ends where another block begins or where its element ends."""
 
-    def __init__(self, hidden: Container[int] = frozenset(), n_frames: int = 0) -> None:
-        """`hidden`: the ids of elements that the page does not show. `n_frames`: the frames that it stands in."""
+    def __init__(
+        self, hidden: Container[int] = frozenset(), notes: Container[str] = frozenset(), n_frames: int = 0
+    ) -> None:
+        """`hidden`: the ids of elements that the page does not show. `notes`: as `_notes` has them.
+
+        `n_frames`: the frames that it stands in.
+        """
         self.text = TextBuilder()
         self._hidden = hidden
+        self._notes = notes
         self._n_frames = n_frames
         self._lists: list[ListNumbers | None] = []
         self._rows = Rows(self._text_of)
@@ -128,6 +136,9 @@ class _Builder:
             if node.tag == "iframe" and self._n_frames < MAX_FRAMES:
                 self._add_frame(node.attributes)
             return True
+        if self._notes and node.tag == "a" and (mark := self._mark_of(node)):
+            self._words.append(mark)
+            return True
         if (words := shown_words(node)) is not None:
             self._words.append(self._spaced(f" {words} ") if words else "")
             return True
@@ -145,7 +156,7 @@ class _Builder:
             return
         tree = _tree(source)
         self._close_block("")
-        inner = _Builder(hidden_nodes(tree), self._n_frames + 1)
+        inner = _Builder(hidden_nodes(tree), _notes(tree), self._n_frames + 1)
         inner.text = self.text
         if tree.body is not None:
             inner.walk(tree.body)
@@ -158,6 +169,8 @@ class _Builder:
             self._words.append("\n")
         elif tag == "q":
             self._words.append("“")
+        elif tag == "a" and draft.is_read:
+            self._words.append(draft.link_begin(node.attributes.get("href")))
         elif tag in _BLOCKS:
             self._close_block("")
             self._tight = tag in _TIGHT
@@ -170,10 +183,29 @@ class _Builder:
                 self._lists.append(ListNumbers(node) if tag == "ol" else None)
             elif tag == "table":
                 self._rows.begin_table()
+        if self._notes and (name := _name_of(node)) in self._notes:
+            self._begin_note(name, tag)
+
+    def _mark_of(self, node: LexborNode) -> str:
+        """Return a draft's mark for a link whose words are the number of a note; "" for other links."""
+        target = (node.attributes.get("href") or "")[1:]
+        if target not in self._notes or not _MARK_OF_NOTE.fullmatch(node.text().strip()):
+            return ""
+        own = _name_of(node)
+        is_note = own in self._notes and not "".join(self._words).strip()
+        return f"{draft.note_mark(own)}: " if is_note else draft.note_mark(target)
+
+    def _begin_note(self, name: str, tag: str) -> None:
+        """Begin a note of a draft, unless words of its line stand before it: then its number is meant."""
+        mark = f"{draft.note_mark(name)}: "
+        if tag in _BLOCKS:
+            self._marker = mark
+        elif not "".join(self._words).strip():
+            self._words.append(mark)
 
     def _text_of(self, cell: LexborNode) -> str:
         """Return the text of a cell on one line."""
-        inner = _Builder(self._hidden, self._n_frames)
+        inner = _Builder(self._hidden, self._notes, self._n_frames)
         inner.walk(cell)
         return whole_line(inner.text.file_text().text).removesuffix(" |")
 
@@ -189,13 +221,17 @@ class _Builder:
         tag = node.tag or ""
         if tag in _BLOCKS:
             self._close_block(tag)
+            if tag == "blockquote" and (source := _source_of(node)):
+                self.text.add(f"— {source}", is_quoted=True)
             self._pre_depth -= tag == "pre"
             self._quote_depth -= tag == "blockquote"
             self._marker = "" if tag == "li" else self._marker
             if tag in ("ol", "ul", "menu") and self._lists:
                 self._lists.pop()
         elif tag == "q":
-            self._words.append("”")
+            self._words.append("”" + _source_of(node))
+        elif tag == "a" and draft.is_read:
+            self._words.append(draft.link_end(node.attributes.get("href")))
         elif tag in _CELLS and node.next is not None:
             self._words.append(" | ")
 
@@ -206,3 +242,20 @@ class _Builder:
         elif words.strip(" |\n"):
             self.text.add(self._marker + words.strip(), self._tight or bool(self._marker), self._quote_depth > 0)
             self._marker = ""
+
+
+def _notes(tree: LexborHTMLParser) -> frozenset[str]:
+    """Return the names of what the numbers of notes in a draft lead to; none if no draft is read."""
+    numbers = tree.css("a[href^='#']") if draft.is_read else []
+    numbers = [node for node in numbers if _MARK_OF_NOTE.fullmatch(node.text().strip())]
+    return frozenset((node.attributes.get("href") or "")[1:] for node in numbers)
+
+
+def _name_of(node: LexborNode) -> str:
+    return node.attributes.get("id") or node.attributes.get("name") or ""
+
+
+def _source_of(node: LexborNode) -> str:
+    """Return the source that a quotation of a draft names in an attribute, as a link without words; "" if none."""
+    source = node.attributes.get("cite") if draft.is_read else None
+    return draft.link_begin(source) + draft.link_end(source)

@@ -65,6 +65,8 @@ class Request:
     """Marks that a viewer keeps beside a PDF."""
     is_handed: bool = False
     """Whether the child gets the file open (see `handing`); else it opens the path itself."""
+    is_draft: bool = False
+    """Whether the text shall say where links lead and where notes belong (see `readers.draft`)."""
 
 
 @dataclass(frozen=True, slots=True)

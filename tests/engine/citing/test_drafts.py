@@ -81,13 +81,18 @@ def test_a_quotation_and_its_key_are_found_in_the_ways_of_each_format(draft: str
         (f"\\begin{{quote}}\n{SAID}!\n\\href{{papers/a.pdf}}{{there}}\n\\end{{quote}}", ".tex"),
         (f"> {SAID.replace('hours', '[hours](papers/a.pdf)')}\n", ""),
         (f"“{SAID.replace('valve', '[valve](papers/a.pdf)')}”", ""),
+        (f"“{SAID}” [there](<papers/a.pdf>).", ""),
+        (f"“{SAID}” (by [me](mailto:me@there.org), [there](papers/a.pdf)).", ""),
+        (f"“{SAID}”.[^n]\n\n[^n]: See [there](papers/a.pdf).\n", ""),
+        (f"“{SAID}[^n]”\n\n[^n]: See [there](papers/a.pdf).\n", ""),
+        (f"> {SAID}.[^n]\n\n[^n]: See [there](papers/a.pdf).\n", ""),
     ],
 )
 def test_a_link_or_the_name_of_a_file_is_a_source_and_the_words_of_a_link_inside_are_quoted(
     draft: str, suffix: str
 ) -> None:
     quoted = quotations_in(draft, suffix)[0]
-    assert (quoted.text.rstrip("!"), [one.name for one in quoted.cited]) == (SAID, ["papers/a.pdf"])
+    assert (quoted.text.rstrip("!."), [one.name for one in quoted.cited]) == (SAID, ["papers/a.pdf"])
 
 
 def test_a_quotation_of_latex_is_read_as_it_is_printed() -> None:

@@ -65,6 +65,7 @@ def read(path: Source) -> FileText:
 
 def _flat(path: Source) -> FileText:
     meta, document = _Meta(), _Document(Lists(), path.name)
+    document.content.is_flat = True
     read_bytes(path)  # refuses an empty file and one that is too large
     with path.open("rb") as file:
         problem = parse(file, _Both(meta, document.content))

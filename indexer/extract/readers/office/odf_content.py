@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from longsearch.indexer.extract.clean import one_line
+from longsearch.indexer.extract.readers import draft
 from longsearch.indexer.extract.readers.mathml import MathLine
 from longsearch.indexer.extract.readers.office.odf_lists import Lists
 from longsearch.indexer.extract.readers.office.word.flows import Block, marked
@@ -89,6 +90,9 @@ class Content:
         self._is_hidden_slide = False
         self._math: MathLine | None = None
         self._controls: dict[str, str] = {}
+        self._links: list[str] = []
+        self.is_flat = False
+        """Whether the file is no archive: links of an archive begin in it, and leave it by `../`."""
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
         """An element begins."""
@@ -115,6 +119,10 @@ class Content:
                 self.characters("\t")
             case "line-break":
                 self.characters("\n")
+            case "a" if draft.is_read and self._open:
+                target = attributes.get("href", "")
+                self._links.append(target if self.is_flat else target.removeprefix("../"))
+                self.characters(draft.link_begin(self._links[-1]))
             case _:
                 self._start_part(name, attributes)
 
@@ -141,7 +149,10 @@ class Content:
         elif name == "note":
             kind = attributes.get("note-class", "footnote").capitalize()
             self._n_notes[kind] = self._n_notes.get(kind, 0) + 1
-            self._parts.append(_Part(f"{kind} {self._n_notes[kind]}"))
+            name = draft.note_name(kind, self._n_notes[kind])
+            if draft.is_read and self._open:
+                self._open[-1].append(name)
+            self._parts.append(_Part(name))
         elif name == "annotation":
             self._parts.append(_Part("Comment"))
         else:
@@ -216,6 +227,8 @@ class Content:
                 self._end_table(self._tables.pop())
             case "page" if self._slide is not None:
                 self._end_slide()
+            case "a" if self._links:
+                self.characters(draft.link_end(self._links.pop()))
 
     def characters(self, text: str) -> None:
         """Text between tags: of the open paragraph, or what a comment says of itself."""

@@ -12,9 +12,14 @@ from longsearch.indexer.extract.readers.xml_events import Handler, parse
 class _Relations:
     folder: str
     targets: dict[str, tuple[str, str]] = field(default_factory=dict)
+    addresses: dict[str, str] = field(default_factory=dict)
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
-        if name == "Relationship" and attributes.get("TargetMode") != "External":
+        if name != "Relationship":
+            return
+        if attributes.get("TargetMode") == "External":
+            self.addresses[attributes.get("Id", "")] = attributes.get("Target", "")
+        else:
             kind = attributes.get("Type", "").rpartition("/")[2]
             target = posixpath.normpath(posixpath.join(self.folder, attributes.get("Target", "")))
             self.targets[attributes.get("Id", "")] = (kind, target.lstrip("/"))
@@ -26,10 +31,19 @@ class _Relations:
 
 def relations_of(archive: Archive, part: str) -> dict[str, tuple[str, str]]:
     """Return (kind, name of the other part) by the id of each relation of `part`; {} if it has none."""
+    return _relations(archive, part).targets
+
+
+def addresses_of(archive: Archive, part: str) -> dict[str, str]:
+    """Return the address by the id of each relation of `part` to what lies outside the archive."""
+    return _relations(archive, part).addresses
+
+
+def _relations(archive: Archive, part: str) -> _Relations:
     folder, name = posixpath.split(part)
     found = _Relations(folder)
     parse_member(archive, posixpath.join(folder, "_rels", f"{name}.rels"), found)
-    return found.targets
+    return found
 
 
 def main_part(archive: Archive, usual: str) -> str:

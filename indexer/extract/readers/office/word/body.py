@@ -7,10 +7,12 @@ Longer than 300 lines because each element changes the state that all others loo
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 
+from longsearch.indexer.extract.readers import draft
 from longsearch.indexer.extract.readers.office.formulas import Formula
 from longsearch.indexer.extract.readers.office.word.definitions import COMMENT, Definitions, note_mark
-from longsearch.indexer.extract.readers.office.word.fields import Fields
+from longsearch.indexer.extract.readers.office.word.fields import Fields, link_target
 from longsearch.indexer.extract.readers.office.word.flows import Block, Flow, Paragraph, Table, marked
 from longsearch.indexer.extract.readers.office.word.marks import Marks
 from longsearch.indexer.extract.readers.office.word.numbering import Counters
@@ -41,14 +43,23 @@ class Body:
     """Takes the events of one part."""
 
     def __init__(
-        self, definitions: Definitions, flow: Flow, linked: Callable[[str, str], Iterable[Block]] = lambda *_: ()
+        self,
+        definitions: Definitions,
+        flow: Flow,
+        linked: Callable[[str, str], Iterable[Block]] = lambda *_: (),
+        addresses: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        """`linked` returns the text of what an element refers to: (name of the element, id of the relation)."""
+        """`linked` returns the text of what an element refers to: (name of the element, id of the relation).
+
+        `addresses`: where the relations of links lead, by their ids.
+        """
         self.marks = Marks()
         """What people marked in the part."""
         self._definitions = definitions
         self._counters = Counters(definitions.numbering)
         self._linked = linked
+        self._addresses = addresses
+        self._open_links: list[str] = []
         self._flows = [flow]
         self._tables: list[Table] = []
         self._fields = Fields()
@@ -145,7 +156,10 @@ class Body:
     def _refer(self, kind: str, identity: str) -> None:
         if kind == COMMENT and (kind, identity) not in self._definitions.named:
             self.marks.comment(identity, *self._definitions.comment(identity))
-        self._beside(self._definitions.refer(kind, identity))
+        blocks = self._definitions.refer(kind, identity)
+        if kind != COMMENT and draft.is_read and blocks:
+            self._write(blocks[0].text.partition(": ")[0])
+        self._beside(blocks)
 
     def _beside(self, blocks: Iterable[Block]) -> None:
         """Put `blocks` behind the open paragraph."""
@@ -306,6 +320,19 @@ class Body:
         identity = attributes.get("dm" if self._name == "relIds" else "id", "")
         self._beside(self._linked(self._name, identity))
 
+    def _begin_link(self, attributes: Mapping[str, str]) -> None:
+        target = link_target(attributes.get("instr", "")) or self._addresses.get(attributes.get("id", ""), "")
+        self._open_links.append(target)
+        self._write_mark(draft.link_begin(target))
+
+    def _end_link(self) -> None:
+        if self._open_links:
+            self._write_mark(draft.link_end(self._open_links.pop()))
+
+    def _write_mark(self, mark: str) -> None:
+        if mark:
+            self._write(mark)
+
     def _write_symbol(self, attributes: Mapping[str, str]) -> None:
         try:
             self._write(symbol(attributes.get("font", ""), int(attributes.get("char", ""), 16)))
@@ -319,9 +346,7 @@ class Body:
     def _mark_field(self, attributes: Mapping[str, str]) -> None:
         paragraph = self._flows[-1].paragraph
         level = self._definitions.styles.heading_level(paragraph.style) if paragraph else 0
-        made = self._fields.mark(attributes.get("fldCharType", ""), level)
-        if made:
-            self._write(made)
+        self._write_mark(self._fields.mark(attributes.get("fldCharType", ""), level))
 
     def _start_formula(self, name: str, attributes: Mapping[str, str]) -> None:
         if self._formula is None:
@@ -358,6 +383,8 @@ _STARTS: dict[str, Callable[[Body, Mapping[str, str]], object]] = {
     "commentRangeStart": Body._begin_comment,
     "ins": Body._insert,
     "moveTo": Body._insert,
+    "hyperlink": Body._begin_link,
+    "fldSimple": Body._begin_link,
     "fldChar": Body._mark_field,
     "sym": Body._write_symbol,
     "textpath": Body._write_path,
@@ -377,4 +404,6 @@ _ENDS: dict[str, Callable[[Body], object]] = {
     "comment": Body._end_note,
     "ins": Body._end_insert,
     "moveTo": Body._end_insert,
+    "hyperlink": Body._end_link,
+    "fldSimple": Body._end_link,
 }

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from longsearch.indexer.extract.readers import draft
 from longsearch.indexer.extract.readers.office.word.flows import Block, Paragraph, marked
 from longsearch.indexer.extract.readers.office.word.numbering import BULLET, Counters, Numbering
 from longsearch.indexer.extract.readers.office.word.styles import MAX_LEVEL, Styles
@@ -42,7 +43,7 @@ class Definitions:
         self.named.add(key)
         if kind != COMMENT:
             self.counts[kind] = self.counts.get(kind, 0) + 1
-            mark = f"{kind} {self.counts[kind]}"
+            mark = draft.note_name(kind, self.counts[kind])
         return marked(mark, blocks)
 
     def comment(self, identity: str) -> tuple[str, str]:

@@ -11,12 +11,13 @@ from collections.abc import Iterable
 
 from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.formats import format_of
+from longsearch.indexer.extract.readers import draft
 from longsearch.indexer.extract.readers.archives import Archive
 from longsearch.indexer.extract.readers.attachments import of_this_file
 from longsearch.indexer.extract.readers.office.ole_objects import embedded_file
 from longsearch.indexer.extract.readers.office.pictures import text_of_drawing
 from longsearch.indexer.extract.readers.office.properties import CORE, core_properties, title_in
-from longsearch.indexer.extract.readers.office.relations import main_part, parse_member, relations_of
+from longsearch.indexer.extract.readers.office.relations import addresses_of, main_part, parse_member, relations_of
 from longsearch.indexer.extract.readers.office.word.body import Body
 from longsearch.indexer.extract.readers.office.word.definitions import Definitions
 from longsearch.indexer.extract.readers.office.word.flows import Block, Flow, marked
@@ -93,7 +94,8 @@ class _Document:
             kind, name = relations.get(identity, ("", ""))
             return self._linked(element, kind, name) if name else ()
 
-        body = Body(self._definitions, flow, linked)
+        addresses = addresses_of(self._archive, part) if draft.is_read else {}
+        body = Body(self._definitions, flow, linked, addresses)
         problem = parse_member(self._archive, part, body)
         body.close()
         self.marks += body.marks.close()

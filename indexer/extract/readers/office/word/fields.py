@@ -4,12 +4,14 @@ import re
 import shlex
 from dataclasses import dataclass, field
 
+from longsearch.indexer.extract.readers import draft
 from longsearch.indexer.extract.readers.numerals import numeral
 from longsearch.indexer.extract.readers.office.word.symbols import symbol
 
 _BELOW_HEADINGS = 10
 _MAX_DEPTH = 10
 _PART_OF_EQUATION = re.compile(r"\\([a-zA-Z])\w*(?:\s*\\\w+)*\s*\(([^()\\]*)\)")
+_LINK = re.compile(r'\s*HYPERLINK\s+"([^"]*)"', re.IGNORECASE)
 _NUMBERS = {
     "AUTONUM": (("{}. ", "decimal"),),
     "AUTONUMLGL": (("{}. ", "decimal"),),
@@ -44,7 +46,7 @@ class Fields:
         return any(not one.has_result for one in self._open[:-1])
 
     def mark(self, kind: str, level: int = 0) -> str:
-        """Follow a mark: "begin", "separate" or "end". Return the text of a field that stores none.
+        """Follow a mark: "begin", "separate" or "end". Return the text of a field that stores none, or a draft's mark.
 
         `level` of the paragraph as a heading, from 1; 0 if it is none.
         """
@@ -52,10 +54,13 @@ class Fields:
             self._open.append(_Field())
         elif kind == "separate" and self._open:
             self._open[-1].has_result = True
+            return draft.link_begin(link_target("".join(self._open[-1].instruction)))
         elif kind == "end" and self._open:
             ended = self._open.pop()
             if not any(not one.has_result for one in self._open):
-                return self._counted(ended, level) or _made(ended) if not ended.has_result else _box(ended)
+                if not ended.has_result:
+                    return self._counted(ended, level) or _made(ended)
+                return _box(ended) or draft.link_end(link_target("".join(ended.instruction)))
         return ""
 
     def _counted(self, ended: _Field, level: int) -> str:
@@ -96,6 +101,12 @@ class Fields:
         """Choose an entry of the list, from 0."""
         if self._open:
             self._open[-1].chosen = number
+
+
+def link_target(instruction: str) -> str:
+    """Return where a field that is a link leads; "" for other fields, and for places in the document itself."""
+    found = _LINK.match(instruction)
+    return found[1].replace("\\\\", "\\") if found else ""
 
 
 def _box(ended: _Field) -> str:
