@@ -84,19 +84,18 @@ class Sources:
 
     def _queries(self, cited: Cited) -> Iterator[str]:
         """Yield what to ask for, the surest first."""
-        name, author, year = (re.sub(r'["\\]', "", part) for part in (cited.name, cited.author, cited.year))
+        name, author, year = (re.sub(r'["\\]', "", part) for part in (_own_name(cited.name), cited.author, cited.year))
         if entry := self._bib.get(cited.name):
             fields = {field: without_latex(value).replace('"', "") for field, value in entry.fields.items()}
             yield from (f'{field}:"{fields[field]}"' for field in ("doi", "title") if fields.get(field))
             author = re.split(r",| and ", fields.get("author", author))[0].split(" ")[-1]
             year = (re.findall(r"\d{4}", fields.get("year", "") + fields.get("date", "")) or [year])[0]
-        elif number := _DOI.search(name):
+        elif number := _DOI.search(cited.name):
             yield f'doi:"{number[0]}"'
-        elif number := _ARXIV.search(name):
+        elif number := _ARXIV.search(cited.name):
             yield from (f'arxiv:"{number[1]}"', f'in:"{number[1]}"')
         elif len(name) >= _LEAST_NAME:
-            own = _FOLDERS.sub("", _PLACE.sub("", name))
-            yield f'in:"{own}"'
+            yield f'in:"{name}"'
         if author and year:
             yield f'author:"{author}" date:{year}'
             yield f'in:"{author}" in:"{year}"'
@@ -142,3 +141,8 @@ class Sources:
             roots = [folder.root for folder, _ in found.parts if not folder.away]
         paths = (f"{place}/{name}" for root in roots for place, _, names in os.walk(root) for name in names)
         return [path for path in islice(paths, _MAX_NAMES) if path not in read]
+
+
+def _own_name(source: str) -> str:
+    """Return the name of a file without its folders and the place in it; a key as it is."""
+    return _FOLDERS.sub("", _PLACE.sub("", source))

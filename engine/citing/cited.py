@@ -10,13 +10,14 @@ from longsearch.engine.dates import is_month
 
 _YEAR = r"(?:1[5-9]\d\d|20\d\d)"
 _NAME = r"[^\W\d_][\w'’-]{0,60}"
+_FILE_NAME = r"\w[^\s()\[\],;<>]{2,200}\.(?:pdf|epub|docx?|odt|html?|md|tex|txt)"
 _CITED = re.compile(
     r"\[[^\]\[@\n]{0,300}@(?P<keys>[^\]\n]{0,500})\]"
     r"|(?<![\w@./])@(?P<bare>\w(?:[\w:./-]{0,100}\w)?)"
     r"|\\[a-zA-Z]{0,20}?cite[a-zA-Z]{0,20}\*?(?:\[[^\]]{0,300}\]){0,2}\{(?P<tex>[^}]{1,500})\}"
     r"|#cite\(<(?P<typst>[^>\n]{1,100})>"
     r"|\]\((?:<(?P<angled>[^>\n]{1,500})>|(?P<link>[^)\s]{1,500}))\)"
-    r"|[\[(](?:[^()\[\]\n]{0,40}\s)?(?P<file>\w[^\s()\[\],;<>]{2,200}\.(?:pdf|epub|docx?|odt|html?|md|tex|txt))"
+    rf"|[\[(](?:[^()\[\]\n]{{0,40}}\s)?(?P<file>{_FILE_NAME})"
     r"(?:[\s,:;][^()\[\]\n]{0,60})?[\])](?!\()"
     rf"|\((?P<inside>[^()]{{0,200}}\b{_YEAR}[a-z]?\b[^()]{{0,200}})\)"
     rf"|(?<![\w'’-])(?P<said>{_NAME})(?: et al\.?| (?:and|und|et|y|e|en|&) {_NAME})?"
@@ -25,6 +26,7 @@ _CITED = re.compile(
     r"|\\footnote\{(?P<foot>(?:[^{}]|\{[^{}]{0,200}\}){0,1000})\}"
     r"|\[(?P<number>\d{1,3})(?:[,;:][^\]\n]{0,100})?\]"
 )
+_FILE = re.compile(rf"(?<![\w/.-]){_FILE_NAME}(?!\w)")
 _KEY_WITH_YEAR = re.compile(rf"^([^\W\d_]+)[^\d]{{0,3}}({_YEAR})")
 _IN_YEAR = re.compile(rf"\b{_YEAR}(?=[a-z]?\b)")
 _BEFORE_AUTHORS = re.compile(
@@ -150,9 +152,10 @@ def _in_note(note: str) -> tuple[Cited, ...]:
     """Return the sources of a note, of what stands in brackets, or of an entry of a list."""
     keys = [key for found in _CITED.finditer(note) for key in _keys(found)]
     parts = ((part[: year.start()], year[0]) for part in note.split(";") if (year := _IN_YEAR.search(part)))
-    return tuple(map(_of_key, keys)) or tuple(
-        one for names, year in parts if not _is_date(names) for one in _by(names, year)
-    )
+    if keys:
+        return tuple(map(_of_key, keys))
+    authors = tuple(one for names, year in parts if not _is_date(names) for one in _by(names, year))
+    return authors or tuple(map(_of_key, _FILE.findall(note)))
 
 
 def _is_date(names: str) -> bool:

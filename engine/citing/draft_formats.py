@@ -23,7 +23,7 @@ def with_markdown_marks(draft: str, suffix: str) -> str:
     if suffix == ".org":
         return _ORG_BLOCK.sub(lambda found: f"\n{as_block(found[1])}", _ORG_CODE.sub(blanked, draft))
     if suffix in _PLAIN:
-        draft = _INDENTED.sub(lambda found: as_block(found[0]), draft)
+        draft = _INDENTED.sub(_indented, draft)
         draft = draft if suffix == ".rst" else _DOUBLED.sub(r"“\1”", draft)
     if suffix == ".typ":
         return _TYPST.sub(lambda found: f"“{found[1] or found[2]}”", draft)
@@ -46,6 +46,12 @@ def with_blocks(text: str, quoted: Iterable[tuple[int, int]]) -> str:
 def as_block(text: str) -> str:
     """Return a text as a block quotation of Markdown."""
     return "\n".join(f"> {line}" for line in text.split("\n"))
+
+
+def _indented(found: re.Match[str]) -> str:
+    """Return an indented block as one of Markdown, on as many lines; what follows is no part of it."""
+    lines = found[0].rstrip("\n")
+    return as_block(lines) + found[0][len(lines) :]
 
 
 def blanked(found: re.Match[str]) -> str:

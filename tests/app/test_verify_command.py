@@ -11,10 +11,14 @@ import pytest
 from longsearch.app.backend import AppBackend
 from longsearch.app.cli import main
 from longsearch.app.evidence.verifying import Verdict, text_of, verify
+from longsearch.app.paths import index_path
 from longsearch.app.search.outside import read_now
 from longsearch.engine.citing.drafts import quotations_in
 from longsearch.engine.citing.wording import Difference, differences
 from longsearch.engine.errors import QueryError
+from longsearch.engine.store import documents
+from longsearch.engine.store.store import Store
+from longsearch.engine.types.documents import MetadataValue
 from longsearch.engine.types.results import SearchMode
 from tests.app.made_folders import make_folder
 
@@ -243,6 +247,31 @@ def test_the_links_and_notes_of_office_files_and_pages_say_which_source_is_cited
     found = json.loads(capsys.readouterr().out)["quotations"]
     cited = target.replace("%20", " ")
     assert [(one["quotation"], one["status"], one["cited"]) for one in found] == [(SAID, "elsewhere", cited)] * 5
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "https://doi.org/10.1000/heat.7",
+        "https://arxiv.org/abs/1706.03762v2",
+        "https://arxiv.org/pdf/1706.03762.pdf",
+        "file://PAPERS/heat-1706.03762.md#page=2",
+        r"papers\heat-1706.03762.md",
+        r"C:\old\heat-1706.03762.md",
+        "https://there.org/papers/heat-1706.03762.md#page=2",
+    ],
+)
+def test_a_link_names_a_source_by_its_number_its_file_or_the_file_of_another_machine(
+    home: Path, capsys: pytest.CaptureFixture[str], target: str
+) -> None:
+    papers = make_folder(home / "papers", {"miller.md": VALVE, "heat-1706.03762.md": HEAT})
+    with Store.open(index_path(papers), root=papers) as store:
+        with store.reading() as db:
+            _, heat = documents.all_ids(db).tolist()
+        store.describe(heat, "", [MetadataValue("doi", "10.1000/heat.7", "page 1")])
+    link = target.replace("PAPERS", str(papers))
+    (one,) = verified(capsys, papers, f"“{SAID}” [there](<{link}>)")["quotations"]
+    assert (one["status"], one["note"]) == ("elsewhere", None)
 
 
 def test_the_text_of_a_document_says_nothing_of_where_its_links_lead(tmp_path: Path) -> None:

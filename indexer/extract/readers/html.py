@@ -172,19 +172,24 @@ class _Builder:
         elif tag == "a" and draft.is_read:
             self._words.append(draft.link_begin(node.attributes.get("href")))
         elif tag in _BLOCKS:
-            self._close_block("")
-            self._tight = tag in _TIGHT
-            self._pre_depth += tag == "pre"
-            self._quote_depth += tag == "blockquote"
-            if tag == "li":
-                numbers = self._lists[-1] if self._lists else None
-                self._marker = f"{numbers.next_label(node)} " if numbers else "- "
-            elif tag in ("ol", "ul", "menu"):
-                self._lists.append(ListNumbers(node) if tag == "ol" else None)
-            elif tag == "table":
-                self._rows.begin_table()
+            self._begin_block(tag, node)
         if self._notes and (name := _name_of(node)) in self._notes:
             self._begin_note(name, tag)
+
+    def _begin_block(self, tag: str, node: LexborNode) -> None:
+        self._close_block("")
+        self._tight = tag in _TIGHT
+        self._pre_depth += tag == "pre"
+        self._quote_depth += tag == "blockquote"
+        if tag == "blockquote" and (source := _source_of(node)):
+            self._marker = f"{source} "
+        if tag == "li":
+            numbers = self._lists[-1] if self._lists else None
+            self._marker = f"{numbers.next_label(node)} " if numbers else "- "
+        elif tag in ("ol", "ul", "menu"):
+            self._lists.append(ListNumbers(node) if tag == "ol" else None)
+        elif tag == "table":
+            self._rows.begin_table()
 
     def _mark_of(self, node: LexborNode) -> str:
         """Return a draft's mark for a link whose words are the number of a note; "" for other links."""
@@ -221,8 +226,6 @@ class _Builder:
         tag = node.tag or ""
         if tag in _BLOCKS:
             self._close_block(tag)
-            if tag == "blockquote" and (source := _source_of(node)):
-                self.text.add(f"— {source}", is_quoted=True)
             self._pre_depth -= tag == "pre"
             self._quote_depth -= tag == "blockquote"
             self._marker = "" if tag == "li" else self._marker

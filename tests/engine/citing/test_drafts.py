@@ -82,6 +82,8 @@ def test_a_quotation_and_its_key_are_found_in_the_ways_of_each_format(draft: str
         (f"> {SAID.replace('hours', '[hours](papers/a.pdf)')}\n", ""),
         (f"“{SAID.replace('valve', '[valve](papers/a.pdf)')}”", ""),
         (f"“{SAID}” [there](<papers/a.pdf>).", ""),
+        (f"“{SAID}” [2].\n\n[2] See papers/a.pdf, p. 3.\n", ".txt"),
+        (f"“{SAID}”.[^n]\n\n[^n]: papers/a.pdf, p. 3\n", ""),
         (f"“{SAID}” (by [me](mailto:me@there.org), [there](papers/a.pdf)).", ""),
         (f"“{SAID}”.[^n]\n\n[^n]: See [there](papers/a.pdf).\n", ""),
         (f"“{SAID}[^n]”\n\n[^n]: See [there](papers/a.pdf).\n", ""),
@@ -157,6 +159,10 @@ def test_a_quotation_of_fewer_than_five_words_has_nothing_to_judge() -> None:
         (f"“{SAID}” (vgl. Jane Miller 1979)", Cited("", "Miller", "1979")),
         (f"“{SAID}”.[^1]\n\n[^1]: Miller JR 1979, p. 4.\n", Cited("", "Miller", "1979")),
         (f"“{SAID}” [3, p. 4].\n\n[3] J. Miller and R. Smith. A study of valves. 1979.\n", Cited("", "Miller", "1979")),
+        (
+            f"“{SAID}” [3].\n\n[3] Miller, J. (1979). Valves. https://there.org/valves.html\n",
+            Cited("", "Miller", "1979"),
+        ),
         (f"As Miller et al. (1979) say:\n\n> {SAID}\n", Cited("", "Miller", "1979")),
         (f"“{SAID}”.\n\nFootnote 1: Miller 1979, p. 4", Cited("", "Miller", "1979")),
         (f"“{SAID}”. Another sentence. Smith (2001) says more.", None),
@@ -272,3 +278,9 @@ def test_what_else_sets_off_a_quotation(suffix: str, draft: str, said: str) -> N
 )
 def test_what_sets_off_no_quotation(suffix: str, draft: str) -> None:
     assert quotations_in(draft, suffix) == []
+
+
+def test_the_source_of_an_indented_block_is_not_that_of_the_next_paragraph() -> None:
+    first, second = quotations_in(f"He says:\n\n    {SAID} (Miller, 1979)\n\nAnd “{SAID}”.\n", ".txt")
+    assert ([one.author for one in first.cited], second.cited) == (["Miller"], ())
+    assert (first.line, second.line) == (3, 5)
