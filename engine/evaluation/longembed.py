@@ -5,7 +5,8 @@ tokens, where a token counts as .75 words; ours go on to 1,048,576. The needles 
 people, places and things (needles.jsonl), hidden in real prose: the first 200,000 words of the diary of Samuel Pepys
 (diary.txt.xz). No document repeats itself up to 262,144 tokens; a longer one goes through the diary again. In `needle`
 all documents have the same prose, from its beginning, as in LongEmbed. In `needle-own` each begins in another place, so
-up to 2,048 tokens no two share a sentence: a document is about other things than its needle, as in life.
+up to 1,024 tokens no two share a sentence: a document is about other things than its needle, as in life. At 2,048
+tokens three pairs of neighbours do, at 4,096 all neighbours, at 32,768 each shares some with 24 others.
 
 Two tasks are not LongEmbed's. `needle-own` is one. In `needles-LENGTH` one document hides a needle for every 200 words,
 up to 100, and the passage that holds it must be found: one reading of a million tokens answers 100 questions. The
