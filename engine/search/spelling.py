@@ -70,7 +70,7 @@ def _meant(
         if near and not is_listed(words[text], codes):
             meant[text] = _as_cased(near, words[text])
         elif not (n or near):
-            meant[text] = _in_two(indexes, words[text]) or text
+            meant[text] = _in_two(indexes, words[text]) or words[text]
     return meant
 
 
@@ -118,7 +118,8 @@ def _in_one(indexes: Sequence[Index], terms: Sequence[str], doubtful: Collection
 
 def _in_two(indexes: Sequence[Index], word: str) -> str:
     """The two words of the indexes that stand where `word` has no space, hyphen or apostrophe between; or ""."""
-    parts = [f"{word[:place]} {word[place:]}" for place in range(1, len(word) - 1)] if len(word) > _SHORT else []
+    least = 2 if word[:1] in "aA" else 1  # "aranged" is no "a range", but "dartagnan" is d'Artagnan
+    parts = [f"{word[:place]} {word[place:]}" for place in range(least, len(word) - 1)] if len(word) > _SHORT else []
     counts = _n_passages_with(indexes, parts)
     return max((part for part in parts if counts[part]), key=lambda part: counts[part], default="")
 

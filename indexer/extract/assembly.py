@@ -17,12 +17,12 @@ from longsearch.indexer.extract.pdf.ocr import INSTALL_HINT
 from longsearch.indexer.extract.pdf.pages import join_pages, without_running_lines
 from longsearch.indexer.extract.pdf.recognition import Recognition, calls_tesseract
 from longsearch.indexer.extract.titles import (
-    HEADING,
     LARGEST_TYPE,
     choose_title,
     is_cut_short,
     is_title_of_paper,
     page_confirms,
+    title_of_text,
 )
 from longsearch.indexer.extract.wire.limits import LATE_PAGES, MAX_BARE_PAGES, MAX_TEXT_CHARACTERS
 from longsearch.indexer.extract.wire.protocol import (
@@ -218,11 +218,11 @@ def assemble_text(file_text: FileText, apart: Sequence[tuple[int, RawMark]] = ()
     """Return the document of a file that is not a PDF; `apart`: its marks beside it. Raises `ExtractionError`."""
     if not has_words(file_text.text):
         raise ExtractionError("no text in it")
-    headings = tuple(Heading(level, title, start) for level, title, start in file_text.headings)
-    named = next((source for field, text, source in file_text.metadata if field == "title" and text), HEADING)
-    title, source = choose_title(((file_text.title, named),), "" if file_text.untitled else file_text.text)
-    metadata = with_title(gathered(file_text.metadata), title, source)
-    document = DocumentText(file_text.text, file_text.page_starts, title, headings, metadata, quoted=file_text.quoted)
+    headings = tuple(Heading(*heading) for heading in file_text.headings)
+    named = next((source for field, text, source in file_text.metadata if field == "title" and text), "")
+    title, source = title_of_text(file_text.title, named, "" if file_text.untitled else file_text.text, headings[:1])
+    found = with_title(gathered(file_text.metadata), title, source)
+    document = DocumentText(file_text.text, file_text.page_starts, title, headings, found, quoted=file_text.quoted)
     marks = of_text(file_text.marks, apart, document.text, file_text.page_starts)
     return Extraction(with_marks(document, marks), file_text.warning, _BROKEN_HINT if file_text.warning else "")
 

@@ -1,8 +1,9 @@
 """Choose a document's title among the candidates that a file offers. Pure functions; they know no format."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
+from longsearch.engine.types.documents import Heading
 from longsearch.indexer.extract.clean import one_line
 from longsearch.indexer.extract.wire.limits import MAX_TITLE_CHARACTERS
 
@@ -35,8 +36,8 @@ STATED = frozenset({"mail header"})
 _STATED_IF_TYPED = frozenset(
     {
         "Word properties", "Excel properties", "PowerPoint properties", "OpenDocument properties", "RTF properties",
-        "EPUB package", "FB2 description", "LaTeX", "front matter", "notebook metadata", "HTML title", "citation_title",
-        "dc.title", "dcterms.title", "og:title",
+        "Org keyword", "EPUB package", "FB2 description", "LaTeX", "front matter", "notebook metadata", "HTML title",
+        "citation_title", "dc.title", "dcterms.title", "og:title",
     }
 )  # fmt: skip
 """Sources whose titles a person typed, as "1887", unless they are what a program fills in."""
@@ -116,6 +117,18 @@ def choose_title(
         if is_title(title) or is_stated(title, source):
             return title, source
     return first_line(text, accepts), FIRST_LINE
+
+
+def title_of_text(title: str, source: str, text: str, headings: Sequence[Heading]) -> tuple[str, str]:
+    """Return the title of a document whose reader found `title` in `source`, "" for a heading, and where it was found.
+
+    If the text begins with the first heading, that is the title though it looks unlike one, as "1887" does.
+    """
+    first = headings[0].title if headings else ""
+    found = choose_title(((title, source or HEADING),), text)
+    begins = not source and (text == first or text.startswith(f"{first}\n"))
+    is_long = sum(map(str.isalnum, first)) >= _MIN_LETTERS and _FILLED_IN.fullmatch(first) is None
+    return (first, HEADING) if found[1] == FIRST_LINE and begins and is_long else found
 
 
 def first_line(text: str, accepts: Callable[[str], bool] = is_title) -> str:

@@ -108,6 +108,7 @@ def test_a_search_by_meaning_alone_is_mended_too(home: Path, monkeypatch: pytest
     [
         "bicycles in the tunnel",  # nothing is wrong
         "elephants",  # nothing is near
+        "elephants, (giraffes)?",  # nor beside signs
         "tunbrid",  # two errors, and other letters
         "tissuesoft",  # both words are there, in the other order
         'bridge "tunel"',

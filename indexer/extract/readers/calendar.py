@@ -3,32 +3,38 @@
 icalendar parses them; a part that it refuses is read as plain text, with its lines unfolded.
 """
 
+import quopri
 import re
 from datetime import date, datetime
 from typing import Any
 
-from longsearch.indexer.extract.clean import one_line
-from longsearch.indexer.extract.readers.decoding import decode, read_bytes
+from longsearch.indexer.extract.clean import whole_line
+from longsearch.indexer.extract.readers.decoding import decode, decode_part, read_bytes
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 from longsearch.indexer.extract.sources import Source
-from longsearch.indexer.extract.wire.limits import MAX_TITLE_CHARACTERS
 from longsearch.indexer.extract.wire.protocol import FileText
 
 _KINDS = frozenset({"VEVENT", "VTODO", "VJOURNAL"})
 _LINES = (
-    *(("DTSTART", "Start"), ("DTEND", "End"), ("DUE", "Due"), ("LOCATION", "Place"), ("ORGANIZER", "Organizer")),
-    *(("ATTENDEE", "Attendee"), ("STATUS", "Status"), ("CATEGORIES", "Categories"), ("URL", "Link")),
+    *(("DTSTART", "Start"), ("DTEND", "End"), ("DUE", "Due"), ("RRULE", "Repeats"), ("LOCATION", "Place")),
+    *(("ORGANIZER", "Organizer"), ("ATTENDEE", "Attendee"), ("CONTACT", "Contact"), ("STATUS", "Status")),
+    *(("CATEGORIES", "Categories"), ("URL", "Link")),
 )
 """(property, the word before its value)."""
 _MAX_EVENTS = 20_000
 _MAX_VALUES = 200
 """Values of one property: attendees of a meeting."""
+_QUOTED = re.compile(
+    r"^([\w-]+)((?:;[^:\r\n;]*)*;ENCODING=QUOTED-PRINTABLE(?:;[^:\r\n;]*)*):((?:[^\r\n]*=\r?\n)*[^\r\n]*)", re.M | re.I
+)
+"""A value of before 1998 (vCalendar): its bytes as in mail, and its lines ended as in mail."""
+_CHARSET = re.compile(r";CHARSET=([\w-]+)", re.IGNORECASE)
 _FOLD = re.compile(r"\r?\n[ \t]")
 
 
 def read(path: Source) -> FileText:
     """Return the text of the file at `path`. Raises `ExtractionError`."""
-    text = _FOLD.sub("", decode(read_bytes(path)).lstrip("\ufeff"))
+    text = _FOLD.sub("", _QUOTED.sub(_unquoted, decode(read_bytes(path)).lstrip("\ufeff")))
     builder = TextBuilder()
     try:
         import icalendar  # 0.1 s
@@ -42,6 +48,14 @@ def read(path: Source) -> FileText:
     if not events:
         builder.add(text)
     return builder.file_text()
+
+
+def _unquoted(match: re.Match[str]) -> str:
+    """Return a quoted value as newer programs write it."""
+    charset = found[1] if (found := _CHARSET.search(match[2])) else ""
+    text = decode_part(quopri.decodestring(match[3].encode("utf-8", "surrogateescape")), charset)
+    marks = {ord(mark): f"\\{mark}" for mark in "\\;,"}
+    return f"{match[1]}:" + "\\n".join(text.translate(marks).splitlines())
 
 
 def _add(builder: TextBuilder, event: Any) -> None:
@@ -64,7 +78,10 @@ def _shown(value: Any) -> str:
         return f"{moment:%Y-%m-%d %H:%M} {moment.tzname() or ''}".strip()
     if isinstance(moment, date):
         return moment.isoformat()
+    if isinstance(value, dict):  # how an event repeats: "weekly, count 4, byday MO"
+        parts = ((key.lower(), " ".join(map(str, items))) for key, items in value.items())
+        return ", ".join(words.lower() if key == "freq" else f"{key} {words}" for key, words in parts)
     name = str(getattr(value, "params", {}).get("CN", ""))
     text = value.to_ical().decode("utf-8", "replace") if hasattr(value, "cats") else str(value)
     address = re.sub("^mailto:", "", text, flags=re.IGNORECASE)
-    return one_line(f"{name} <{address}>" if name and name != address else address, MAX_TITLE_CHARACTERS)
+    return whole_line(f"{name} <{address}>" if name and name != address else address)

@@ -18,7 +18,7 @@ from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.clean import one_line
 from longsearch.indexer.extract.readers import html as html_text
 from longsearch.indexer.extract.readers.archives import Archive
-from longsearch.indexer.extract.readers.decoding import decode_html
+from longsearch.indexer.extract.readers.decoding import decode_html, decode_part
 from longsearch.indexer.extract.readers.xml_text import parse_xml, with_closing_tags
 from longsearch.indexer.extract.sources import Source
 from longsearch.indexer.extract.wire.limits import MAX_HEADINGS, MAX_TITLE_CHARACTERS
@@ -44,6 +44,9 @@ _CALIBRE = "META-INF/calibre_bookmarks.txt"
 _COLORS = {"yellow": "#ffeb6b", "green": "#c0ed72", "blue": "#add8ff", "red": "#ffb0ca", "purple": "#d9b2ff"}
 _DECORATIONS = {"wavy": "underline", "underline": "underline", "strikeout": "strikeout"}
 """Calibre's own colours and lines, by their names."""
+_SHEET = re.compile(r"<link\b[^<>]*\bstylesheet\b[^<>]*>", re.IGNORECASE)
+_HREF = re.compile(r"\bhref\s*=\s*[\"']([^\"'<>]+)[\"']", re.IGNORECASE)
+_HEAD_CHARACTERS = 10_000
 _CHAPTER_SEPARATOR = "\n\n"
 _BROKEN_HINT = "open it in an e-book reader, or repair it: ebook-convert in.epub out.epub"
 _DRM_HINT = "only the seller's own reader opens it; get a copy without DRM"
@@ -172,10 +175,21 @@ def _chapter(archive: Archive, name: str, label: str) -> FileText | None:
     data = archive.read(name)
     if data is None:
         return None
-    chapter = html_text.parse(with_closing_tags(decode_html(data)))
+    chapter = html_text.parse(_with_sheets(archive, name, with_closing_tags(decode_html(data))))
     if label and not chapter.headings:
         return FileText(chapter.text, (), "", ((1, label, 0),))
     return chapter
+
+
+def _with_sheets(archive: Archive, name: str, source: str) -> str:
+    """Return the source of a chapter with the style sheets of the book that hide something, as a page holds its own."""
+    kept = []
+    for link in _SHEET.finditer(source[:_HEAD_CHARACTERS]):
+        href = next((found[1] for found in _HREF.finditer(link[0])), "")
+        sheet = archive.read(posixpath.normpath(posixpath.join(posixpath.dirname(name), unquote(href)))) or b""
+        if b"none" in sheet or b"hidden" in sheet:
+            kept.append(f"<style>{decode_part(sheet).replace('</', '')}</style>")
+    return source.replace("</head>", "".join((*kept, "</head>")), 1) if kept else source
 
 
 def _joined(chapters: Sequence[FileText | None], title: str) -> FileText:

@@ -22,8 +22,8 @@ from longsearch.indexer.extract.sources import Source
 from longsearch.indexer.extract.wire.protocol import FileText
 
 _DROPPED_NAMES = """
-head script style nav noscript template iframe object canvas button audio video rp rt rtc annotation annotation-xml
--comment
+head script style nav noscript template iframe object canvas button audio video datalist rp rt rtc annotation
+annotation-xml -comment
 """
 _BLOCK_NAMES = """
 address article aside blockquote body caption center dd details dialog dir div dl dt fieldset figcaption figure footer
@@ -99,7 +99,7 @@ class _Builder:
         self._notes = notes
         self._n_frames = n_frames
         self._lists: list[ListNumbers | None] = []
-        self._rows = Rows(self._text_of)
+        self._rows = Rows(self._text_of, hidden)
         self._words: list[str] = []
         self._pre_depth = self._quote_depth = 0
         self._tight = False

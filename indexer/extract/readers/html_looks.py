@@ -1,7 +1,7 @@
 """Finds what a browser makes of a page's marks: what it hides, what fields hold, numbers of lists, rows of tables."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
@@ -154,8 +154,10 @@ class _Span:
 class Rows:
     """Makes a line of each row of a table of values. Tables that lay out a page stay as they are."""
 
-    def __init__(self, text_of: Callable[[LexborNode], str]) -> None:
+    def __init__(self, text_of: Callable[[LexborNode], str], hidden: Container[int]) -> None:
+        """`hidden`: the ids of elements that the page does not show."""
         self._text_of = text_of
+        self._hidden = hidden
         self._spans: dict[int, _Span] = {}
         self._head = TableHead()
 
@@ -166,7 +168,7 @@ class Rows:
 
     def line_of(self, row: LexborNode) -> str | None:
         """Return the row as a line, at times below the names of the columns; None if it only lays out the page."""
-        cells = [cell for cell in row.iter() if cell.tag in ("td", "th")]
+        cells = [cell for cell in row.iter() if cell.tag in ("td", "th") and cell.mem_id not in self._hidden]
         if len(cells) + len(self._spans) < 2 or row.css_first(_LAYOUT) is not None:
             return None
         texts = [self._text_of(cell) for cell in cells]

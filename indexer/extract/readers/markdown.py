@@ -11,6 +11,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from longsearch.indexer.extract.clean import clean_characters, unwrapped
+from longsearch.indexer.extract.readers import html
 from longsearch.indexer.extract.readers.decoding import decode, read_bytes
 from longsearch.indexer.extract.readers.front_matter import split_front_matter
 from longsearch.indexer.extract.readers.table_head import CELL_SEPARATOR
@@ -20,6 +21,7 @@ from longsearch.indexer.extract.wire.protocol import FileText
 
 _WIKI_LINK = re.compile(r"\[\[(?:[^\[\]|]{1,300}\|)?([^\[\]|]{1,300})\]\]")
 _TAG = re.compile(r"<!--.*?-->|</?[a-zA-Z][^<>]*>", re.DOTALL)
+_HIDING = re.compile(r"<[^<>]*(?:\bhidden\b|display\s*:\s*none)", re.IGNORECASE)
 _MOST_LEVELS = 100
 """How deep the parser goes; a list in a list takes two. Outlines go deeper than the 20 of its own."""
 _HARD_BREAK = "\r"  # no other return is left in the source
@@ -80,7 +82,8 @@ class _Builder:
             case "fence" | "code_block":
                 self.text.add(token.content)
             case "html_block":
-                self._add(_TAG.sub(" ", token.content))
+                hides = _HIDING.search(token.content)
+                self._add(html.parse(token.content).text if hides else _TAG.sub(" ", token.content))
 
     def _add(self, block: str) -> None:
         if self._heading_level:

@@ -19,7 +19,9 @@ from longsearch.indexer.extract.wire.protocol import FileText
 from longsearch.indexer.extract.wire.values import RawValue, limited
 
 _HEADLINE = re.compile(r"(\*{1,50})[ \t]+(.*)")
-_STATE = re.compile(r"(?:TODO|DONE|NEXT|WAITING|CANCELLED|COMMENT)(?:[ \t]+|$)|\[#[A-Z0-9]\][ \t]*")
+_STATE = re.compile(r"(?:TODO|DONE|NEXT|WAITING|CANCELLED)(?:[ \t]+|$)|\[#[A-Z0-9]\][ \t]*")
+_COMMENTED = re.compile(rf"(?:{_STATE.pattern})*COMMENT(?:[ \t]+|$)")
+"""A headline whose tree its author has withdrawn."""
 _TAGS = re.compile(r"[ \t]+:([\w@#%:]{1,500}):$")
 _KEYWORD = re.compile(r"#\+(\w+)(?:\[[^\]]*\])?:[ \t]*(.*)")
 _KEPT_KEYWORDS = {"author": "Author: ", "date": "Date: ", "filetags": "Tags: ", "subtitle": "", "caption": ""}
@@ -130,12 +132,23 @@ class _Builder:
     def _headline(self, match: re.Match[str]) -> None:
         self._close()
         title = match[2].strip()
+        if _COMMENTED.match(title):
+            self._next = self._after_tree(len(match[1]))
+            return
         while state := _STATE.match(title):
             title = title[state.end() :]
         tags = _TAGS.search(title)
         self.text.add_heading(len(match[1]), inline_text(title[: tags.start()] if tags else title))
         if tags:
             self.text.add("Tags: " + ", ".join(filter(None, tags[1].split(":"))))
+
+    def _after_tree(self, level: int) -> int:
+        """Return the first line behind the tree of a headline of this level that was just taken."""
+        places = self._ends[_HEAD]
+        for place in places[bisect_left(places, self._next) :]:
+            if len(self._lines[place].partition(" ")[0].partition("\t")[0]) <= level:
+                return place
+        return len(self._lines)
 
     def _keyword(self, match: re.Match[str]) -> None:
         key, value = match[1].lower(), match[2].strip()

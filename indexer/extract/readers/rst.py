@@ -164,9 +164,18 @@ def _take(node: nodes.Node, text: TextBuilder, depth: int, tight: bool) -> None:
     elif isinstance(node, nodes.FixedTextElement):
         text.add(node.astext())
     elif isinstance(node, nodes.TextElement):
+        _substitute(node)
         text.add(_line(node), tight)
     else:
         _take_children(node, text, depth, tight)
+
+
+def _substitute(node: nodes.TextElement) -> None:
+    """Put the words of a substitution in the place of its name."""
+    for reference in list(node.findall(nodes.substitution_reference)):
+        definition = node.document.substitution_defs.get(reference["refname"]) if node.document else None
+        if definition is not None and not any(definition.findall(nodes.substitution_reference)):
+            reference.replace_self([nodes.Text(definition.astext())])
 
 
 def _line(node: nodes.Node) -> str:

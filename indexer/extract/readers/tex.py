@@ -11,12 +11,11 @@ from typing import Any
 
 from pylatexenc import latex2text, latexwalker, macrospec
 
-from longsearch.indexer.extract.clean import clean_characters, one_line, unwrapped
+from longsearch.indexer.extract.clean import clean_characters, unwrapped, whole_line
 from longsearch.indexer.extract.readers.decoding import decode, read_bytes
 from longsearch.indexer.extract.readers.tex_source import prepared
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 from longsearch.indexer.extract.sources import Source
-from longsearch.indexer.extract.wire.limits import MAX_TITLE_CHARACTERS
 from longsearch.indexer.extract.wire.protocol import FileText
 from longsearch.indexer.extract.wire.values import limited
 
@@ -39,7 +38,7 @@ _ONE_NODE = frozenset(f"{name}{star}" for name in _MATHEMATICS.split() for star 
 _DROPPED_MACROS = """
 label maketitle tableofcontents includegraphics input include bibliography bibliographystyle vspace hspace pagestyle
 thispagestyle newpage clearpage noindent centering hline toprule midrule bottomrule thanks title author date ref eqref
-pageref autoref cref Cref phantom hphantom vphantom
+pageref autoref cref Cref selectlanguage phantom hphantom vphantom
 """
 _MACRO_TEXTS = {"\\": "\n\n", "and": " / ", "par": "\n\n", "url": "%s"}
 _MACRO_ARGUMENTS = {
@@ -51,7 +50,14 @@ _MACRO_ARGUMENTS = {
     "bibliography": "{",
 }
 _MACRO_ARGUMENTS |= dict.fromkeys(("phantom", "hphantom", "vphantom"), "{")
-_MACRO_ARGUMENTS |= dict.fromkeys(("caption", "captionof"), "*[{")
+_MACRO_ARGUMENTS |= {
+    "caption": "*[{",
+    "captionof": "*{[{",
+    "hyperref": "[{",
+    "selectlanguage": "{",
+    "texorpdfstring": "{{",
+}
+_MACRO_ARGUMENTS |= dict.fromkeys(("foreignlanguage", "mintinline"), "[{{")
 _MACRO_ARGUMENTS |= {"SI": "[{[{", "qty": "[{{", "num": "[{", "si": "[{", "unit": "[{", "ang": "[{", "xspace": ""}
 _MACRO_ARGUMENTS |= {"SIrange": "[{{{", "qtyrange": "[{{{", "numrange": "[{{"}
 _MACRO_ARGUMENTS |= {
@@ -80,7 +86,7 @@ _QUANTITIES = ("SI", "qty", "num", "si", "unit", "ang")
 _RANGES = ("SIrange", "qtyrange", "numrange")
 _LAST_IS_TEXT_NAMES = """
 caption captionof raisebox parbox multicolumn multirow makebox framebox resizebox scalebox rotatebox textcolor colorbox
-fcolorbox adjustbox
+fcolorbox adjustbox hyperref foreignlanguage mintinline
 """
 _LAST_IS_TEXT = _LAST_IS_TEXT_NAMES.split()
 """Macros that print their last argument; the others say how."""
@@ -106,7 +112,7 @@ def parse(source: str) -> FileText:
     top, _, _ = walker.get_latex_nodes()
     body = next((node.nodelist for node in top if _environment(node) == "document"), top)
     builder = _Builder()
-    title, author, date = (builder.one_line(_argument_of(name, (*top, *body))) for name in ("title", "author", "date"))
+    title, author, date = (builder.line(_argument_of(name, (*top, *body))) for name in ("title", "author", "date"))
     for line in (title, author):
         builder.text.add(line)
     builder.take(body)
@@ -131,14 +137,14 @@ class _Builder:
             level = _LEVELS.get(node.macroname) if isinstance(node, latexwalker.LatexMacroNode) else None
             if level is not None:
                 self.close_paragraphs()
-                self.text.add_heading(level, self.one_line(_last_argument(node)))
+                self.text.add_heading(level, self.line(_last_argument(node)))
             elif environment in _VERBATIM:
                 self.close_paragraphs()
                 self.text.add(_inside(node))
             elif environment and environment not in _ONE_NODE:
                 self.close_paragraphs()
                 if environment.rstrip("*") in _THEOREMS:
-                    self.text.add(self.one_line(_last_argument(node)).strip("[] "))
+                    self.text.add(self.line(_last_argument(node)).strip("[] "))
                 self.take(node.nodelist)
                 self.close_paragraphs()
             else:
@@ -151,9 +157,9 @@ class _Builder:
             line = " ".join(unwrapped(paragraph).split())
             self.text.add(line, tight=line.startswith("- "))
 
-    def one_line(self, node: LatexNode | None) -> str:
-        """Return the text of a group on one line, as a title."""
-        return one_line(self._text([node]) if node is not None else "", MAX_TITLE_CHARACTERS)
+    def line(self, node: LatexNode | None) -> str:
+        """Return the text of a group on one line."""
+        return whole_line(self._text([node]) if node is not None else "")
 
     def _text(self, nodes: Sequence[LatexNode]) -> str:
         try:
@@ -170,6 +176,7 @@ def _reader() -> latex2text.LatexNodes2Text:
     macros += [latex2text.MacroTextSpec(name, replacement) for name, replacement in _MACRO_TEXTS.items()]
     macros.append(latex2text.MacroTextSpec("href", _link_text))
     macros.append(latex2text.MacroTextSpec("item", _item))
+    macros.append(latex2text.MacroTextSpec("texorpdfstring", _first_text))
     macros += [latex2text.MacroTextSpec(name, _citation) for name in _CITATIONS]
     macros += [latex2text.MacroTextSpec(name, _quantity) for name in _QUANTITIES]
     macros += [latex2text.MacroTextSpec(name, _range) for name in _RANGES]
@@ -221,6 +228,12 @@ def _link_text(node: LatexNode, l2tobj: Any) -> str:
     """Return the text of the last argument."""
     argument = _last_argument(node)
     return "" if argument is None else str(l2tobj.nodelist_to_text([argument]))
+
+
+def _first_text(node: LatexNode, l2tobj: Any) -> str:
+    """Return the text of the first argument: the second is what bookmarks of a PDF show."""
+    arguments = node.nodeargd.argnlist if node.nodeargd is not None else None
+    return str(l2tobj.nodelist_to_text(arguments[:1])) if arguments else ""
 
 
 def _environment(node: LatexNode) -> str:

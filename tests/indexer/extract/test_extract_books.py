@@ -104,6 +104,14 @@ def test_an_epub_is_read_chapter_by_chapter(tmp_path: Path) -> None:
     assert found.warning == ""
 
 
+def test_what_a_style_sheet_of_the_book_hides_is_left_out(tmp_path: Path) -> None:
+    parts = epub_parts({"a.xhtml": "<p class='x'>gone</p><p>kept</p>"})
+    link = '<link href="../s.css" rel="stylesheet"/><link rel="stylesheet" href="none.css"/>'
+    parts["OEBPS/a.xhtml"] = str(parts["OEBPS/a.xhtml"]).replace("<head>", f"<head>{link}")
+    assert epub.read(archive(tmp_path / "a.epub", parts)).text == "gone\n\nkept"
+    assert epub.read(archive(tmp_path / "b.epub", {**parts, "s.css": ".x { display: none }"})).text == "kept"
+
+
 def test_an_epub_2_table_of_contents_names_the_chapters(tmp_path: Path) -> None:
     parts = epub_parts({"a.xhtml": "<p>words</p>"})
     parts["OEBPS/book.opf"] = str(parts["OEBPS/book.opf"]).replace(

@@ -171,3 +171,36 @@ def test_strings_keep_their_runs_without_readings_and_errors_are_shown(tmp_path:
 def test_no_text_of_a_cell_is_cut(tmp_path: Path) -> None:
     long = "word " * 6_000
     assert text_of(tmp_path, f"<sheetData>{cells(1, long + 'end')}</sheetData>").endswith("word end")
+
+
+def merged(*places: str) -> str:
+    return f"<mergeCells>{''.join(f'<mergeCell ref={chr(34)}{place}{chr(34)}/>' for place in places)}</mergeCells>"
+
+
+@pytest.mark.parametrize(
+    ("rows", "places", "names"),
+    [
+        ((("Ship", "Cargo", "", "Crew"), ("", "coal", "salt", "")), ("A1:A2", "B1:C1"),
+         "Ship | Cargo: coal | Cargo: salt | Crew"),
+        ((("", "Cargo", "", "Crew"), ("Ship", "1889", "1890", "")), ("B1:C1",),
+         "Ship | Cargo: 1889 | Cargo: 1890 | Crew"),
+        ((("Dues of the port",), ("Ship", "coal", "salt", "men")), ("A1:D1",), "Ship | coal | salt | men"),
+        ((("Ship", "Cargo", "", "Crew"), ("Tern", "oak", "elm", "nine")), ("B1:C1",), "Ship | Cargo |  | Crew"),
+        ((("Ship", "Cargo", "", "Crew"), ("", "5", "7", "9")), ("A1:A2", "B1:C1"), "Ship | Cargo |  | Crew"),
+    ],
+    ids=["two rows", "years", "a title", "a wide cell over values", "numbers are no names"],
+)  # fmt: skip
+def test_a_head_over_several_columns_is_in_the_name_of_each(
+    tmp_path: Path, rows: tuple[tuple[str, ...], ...], places: tuple[str, ...], names: str
+) -> None:
+    data = "".join(cells(number, *row) for number, row in enumerate((*rows, ("Gull", "4", "6", "8")), start=1))
+    lines = text_of(tmp_path, f"<sheetData>{data}</sheetData>{merged(*places)}").split("\n")
+    assert lines[1] == names
+    assert lines[-1] == "Gull | 4 | 6 | 8"
+
+
+def test_a_drawn_object_that_was_hidden_is_not_read(tmp_path: Path) -> None:
+    box = '<sp><nvSpPr><cNvPr hidden="{}"/></nvSpPr><txBody><p><r><t>{}</t></r></p></txBody></sp>'.format
+    drawing = f'<d>{box(1, "gone")}{box(0, "kept")}<grpSp><cNvPr hidden="1"/>{box(0, "gone too")}</grpSp></d>'
+    sheet = f"<sheetData>{cells(1, 'x')}</sheetData>"
+    assert text_of(tmp_path, sheet, {"d.xml": ("drawing", drawing)}) == "Stock\nx\n\nText box: kept"

@@ -24,6 +24,7 @@ def text_of(body: str, head: str = "") -> str:
         "<template><p>gone</p></template>",
         "<p class='x y'>gone</p>",
         "<div id=n><b>gone</b></div>",
+        "<datalist><option>gone</datalist>",
     ],
 )
 def test_what_a_page_hides_is_left_out(hidden: str) -> None:
@@ -84,6 +85,12 @@ def test_a_row_of_values_is_a_line_and_cells_that_reach_down_are_repeated() -> N
     )
     assert text_of(f"<table>{rows}</table>") == (
         "Harbour | Pier | Tons\nNorby | east side | 1\nNorby | west side | 2\nFurt |  | 3"
+    )
+
+
+def test_a_cell_that_a_page_hides_takes_no_column() -> None:
+    assert text_of("<table><tr><th>Pier<th hidden>gone<th>Tons<tr><td>east<td hidden>gone<td>9</table>") == (
+        "Pier | Tons\neast | 9"
     )
 
 
@@ -172,6 +179,7 @@ def test_a_formula_of_mathml_is_one_line(inner: str, line: str) -> None:
         ("1887", "EPUB package", "1887"),
         ("Invoice 2020-0815", "Word properties", "Invoice 2020-0815"),
         ("report_final", "HTML title", "report_final"),
+        ("1887", "Org keyword", "1887"),
         ("Microsoft Word - x.doc", "Word properties", ""),
         ("Untitled 1", "OpenDocument properties", ""),
         ("...", "EPUB package", ""),

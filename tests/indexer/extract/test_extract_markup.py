@@ -54,6 +54,21 @@ def test_org_is_read_as_a_person_reads_it() -> None:
     assert headings_of(found) == [(1, "First steps"), (2, "Second")]
 
 
+def test_a_tree_of_org_that_was_withdrawn_is_left_out() -> None:
+    source = "* Kept\nwords\n** COMMENT Gone\ngone\n*** Gone too\ngone\n** Also kept\nmore\n* TODO COMMENT Gone\ngone"
+    assert org_text.parse(source).text == "Kept\n\nwords\n\nAlso kept\n\nmore"
+
+
+def test_a_substitution_of_restructured_text_stands_for_its_words() -> None:
+    source = "The |mill| and |x|.\n\n.. |mill| replace:: mill of *Esch*\n.. |x| image:: gone.png\n"
+    assert rst_text.parse(source).text.startswith("The mill of Esch and")
+
+
+def test_what_markdown_hides_by_html_is_left_out() -> None:
+    source = "a\n\n<div hidden>gone</div>\n\n<p style='display:none'>gone</p>\n\n<p>hidden words stay</p>\n"
+    assert markdown_text.parse(source).text == "a\n\nhidden words stay"
+
+
 def test_an_unclosed_org_drawer_or_block_hides_no_text() -> None:
     assert org_text.parse(":LOGBOOK:\nwords\n").text == ":LOGBOOK: words"
     assert org_text.parse("#+begin_src c\nwords\n* Next\nmore").text == "words\n\nNext\n\nmore"
@@ -308,6 +323,18 @@ def test_quantities_and_captions_are_read_as_they_are_printed() -> None:
 
 def test_of_a_macro_that_changes_looks_only_the_text_is_read() -> None:
     assert paper(r"a \raisebox{2pt}{b} \parbox[t]{3cm}{c} \textcolor{red}{d} \colorbox[rgb]{0,0,1}{e}") == "a b c d e"
+
+
+def test_of_links_languages_and_code_only_what_is_printed_is_read() -> None:
+    source = (
+        r"\hyperref[sec:x]{see there} \foreignlanguage{german}{am Bach} \mintinline{sh}{ls}"
+        r" \texorpdfstring{seen}{gone} \selectlanguage{german}\captionof{table}{Tons}"
+    )
+    assert paper(source) == "see there am Bach ls seen Tons"
+
+
+def test_no_heading_of_a_latex_paper_is_cut() -> None:
+    assert paper(r"\section{" + "long " * 90 + "end}", r"\title{x}").endswith("long end")
 
 
 def test_a_condition_that_an_author_sets_twice_is_not_decided() -> None:

@@ -58,6 +58,15 @@ def test_rtf_with_a_hundred_thousand_open_groups_is_read(extract: Extract) -> No
     assert extract(b"{\\rtf1 words " + b"{" * 100_000, "a.rtf").document.text == "words"
 
 
+def test_the_heading_with_which_a_text_begins_is_its_title_though_it_looks_unlike_one(extract: Extract) -> None:
+    words = "The mill burnt down in that year, they say.\n"
+    assert extract(f"# 1887\n\n{words}".encode(), "a.md").document.title == "1887"
+    invoice = f"Invoice 2020-0815\n=================\n\n{words}".encode()
+    assert extract(invoice, "a.rst").document.title == "Invoice 2020-0815"
+    assert extract(f"# 1\n\n{words}".encode(), "b.md").document.title == words.strip()
+    assert extract(f"{words}\n# 1887\n".encode(), "c.md").document.title == words.strip()
+
+
 def notebook(*cells: dict[str, Any], **metadata: Any) -> bytes:
     return json.dumps({"nbformat": 4, "metadata": metadata, "cells": cells}).encode()
 
@@ -66,6 +75,7 @@ def test_each_cell_of_a_notebook_is_a_page(extract: Extract) -> None:
     outputs = [
         {"output_type": "stream", "text": ["10 rows\n", "\x1b[31mred\x1b[0m"]},
         {"output_type": "execute_result", "data": {"text/plain": "DataFrame", "text/html": "<b>no</b>"}},
+        {"output_type": "display_data", "data": {"text/html": "<b>only</b> <i hidden>gone</i>a page"}},
         {"output_type": "error", "ename": "ValueError", "evalue": "too hot", "traceback": ["long"]},
         {"output_type": "stream", "text": "x" * 5_000},
     ]
@@ -82,7 +92,7 @@ def test_each_cell_of_a_notebook_is_a_page(extract: Extract) -> None:
     document = found.document
     assert page_text(found, 1).strip() == "Heat flow\n\nWe load the data."
     assert page_text(found, 2).startswith(
-        "import numpy\nload()\n\n10 rows\nred\n\nDataFrame\n\nValueError: too hot\n\nxxx"
+        "import numpy\nload()\n\n10 rows\nred\n\nDataFrame\n\nonly a page\n\nValueError: too hot\n\nxxx"
     )
     assert len(page_text(found, 2)) < 1_200
     assert page_text(found, 4) == "raw words"

@@ -92,6 +92,13 @@ def test_a_hidden_slide_keeps_its_number_and_feet_and_comments_are_marked(extrac
     assert places(found.document) == ["Slide 1", "Slide 3"]
 
 
+def test_an_object_of_a_slide_that_was_hidden_is_not_read(extract: Extract) -> None:
+    hidden = '<p:nvSpPr><p:cNvPr id="1" name="n" hidden="1"/></p:nvSpPr><p:txBody>'
+    gone = shape("gone").replace("<p:txBody>", hidden)
+    group = f"<p:grpSp><p:nvGrpSpPr><p:cNvPr hidden='true'/></p:nvGrpSpPr>{shape('gone too')}</p:grpSp>"
+    assert extract(zipped(pptx_parts([gone + group + shape("kept")])), "a.pptx").document.text == "kept"
+
+
 def test_cells_of_a_slide_that_are_merged_downwards_are_in_each_of_their_rows(extract: Extract) -> None:
     empty = "<a:txBody><a:p><a:r><a:t></a:t>"
     rows = slide_table(("Norby", "east"), ("", "west")).replace(f"<a:tc>{empty}", f'<a:tc vMerge="1">{empty}')

@@ -68,8 +68,10 @@ def test_hidden_text_and_sections_are_left_out_and_unknown_elements_are_kept(ext
     body = (
         '<text:p>shown <text:span text:style-name="Ghost">gone</text:span><text:new>kept</text:new></text:p>'
         '<text:section text:display="none"><text:p>gone</text:p></text:section><text:new>stray words</text:new>'
+        '<text:p>gone<text:hidden-paragraph text:is-hidden="true"/> too</text:p>'
+        '<text:p>here<text:hidden-paragraph text:is-hidden="false"/></text:p>'
     )
-    assert extract(odf("text", body), "a.odt").document.text == "shown kept\n\nstray words"
+    assert extract(odf("text", body), "a.odt").document.text == "shown kept\n\nstray words\n\nhere"
 
 
 def test_a_long_table_of_a_text_says_the_names_of_its_columns_again(extract: Extract) -> None:
@@ -172,3 +174,16 @@ def test_flat_files_are_read_like_archives(extract: Extract, name: str, kind: st
     flat = str(parts["content.xml"]).replace("<office:body>", f"{meta}<office:body>")
     document = extract(flat.encode(), name).document
     assert (document.text, document.title) == (text, "Its title")
+
+
+def test_a_head_over_several_columns_of_a_sheet_is_in_the_name_of_each(extract: Extract) -> None:
+    cell = "<table:table-cell{}><text:p>{}</text:p></table:table-cell>".format
+    over = ' table:number-columns-spanned="2"'
+    rows = (
+        cell("", "Ship") + cell(over, "Cargo") + "<table:covered-table-cell/>",
+        "<table:table-cell/>" + cell("", "coal") + cell("", "salt"),
+        cell("", "Tern") + cell("", "5") + cell("", "7"),
+    )
+    body = "".join(f"<table:table-row>{row}</table:table-row>" for row in rows)
+    found = extract(odf("spreadsheet", f'<table:table table:name="S">{body}</table:table>'), "a.ods").document
+    assert found.text == "S\nShip | Cargo: coal | Cargo: salt\nTern | 5 | 7"

@@ -65,3 +65,24 @@ def test_cells_after_one_over_two_columns_stand_under_their_heads(extract: Extra
 def test_a_title_of_rtf_has_no_control_characters(extract: Extract) -> None:
     found = extract(b"{\\rtf1{\\info{\\title A\x01 \x1b[2Jtitle}}words\\par}", "a.rtf").document
     assert found.title == "A title"
+
+
+def test_numbers_of_lists_that_stand_only_in_the_table_of_lists_are_counted(extract: Extract) -> None:
+    levels = (
+        r"{\listlevel\levelnfc0\levelnfcn0\levelstartat1{\leveltext\leveltemplateid5\'02\'00.;}{\levelnumbers\'01;}}"
+        r"{\listlevel\levelnfc4\levelstartat1{\leveltext\'05(\'00.\'01);}{\levelnumbers\'02\'04;}}"
+    )
+    bullet = r"{\list{\listlevel\levelnfc23{\leveltext\'01\'b7;}{\levelnumbers;}}\listid9}"
+    names = (
+        r"{\listoverride\listid-7\listoverridecount0\ls1}{\listoverride\listid9\ls2}"
+        r"{\listoverride\listid-7\listoverridecount1{\lfolevel\listoverridestartat\levelstartat6}\ls3}"
+    )
+    head = rf"{{\*\listtable{{\list{levels}{{\listname a;}}\listid-7}}{bullet}}}{{\*\listoverridetable{names}}}"
+    body = (
+        r"\pard\ls1\ilvl0 Parties\par Water\par\pard\ls1\ilvl1 height\par duties\par"
+        r"{\listtext\pard 3.\tab}\pard\ls1\ilvl0 Rent\par\pard\ls1\ilvl0\outlinelevel0 Term\par"
+        r"\pard Between\par\pard\ls2 pump\par\pard\ls3 Fees\par\trowd\cellx1\pard\intbl\ls1 Ice\cell\row"
+    )
+    assert extract(f"{{\\rtf1\\ansi {head}{body}}}".encode(), "a.rtf").document.text == (
+        "1. Parties\n2. Water\n(2.a) height\n(2.b) duties\n3. Rent\n\n4. Term\n\nBetween\n\n- pump\n6. Fees\n7. Ice"
+    )

@@ -220,6 +220,14 @@ def test_hidden_text_and_deletions_are_left_out(tmp_path: Path) -> None:
     assert text_of(tmp_path, body, styles=styles) == "shown kept\n\nmoved here"
 
 
+def test_a_drawing_that_was_hidden_is_not_read(tmp_path: Path) -> None:
+    box = (
+        '<w:r><w:drawing><a:anchor><a:docPr hidden="{}"/><w:txbxContent>{}</w:txbxContent></a:anchor></w:drawing></w:r>'
+    )
+    drawings = box.format("1", par(run("gone"))) + box.format("0", par(run("kept")))
+    assert text_of(tmp_path, par(run("Sluice.") + drawings)) == "Sluice.\n\nText box: kept"
+
+
 def test_a_paragraph_whose_end_was_deleted_goes_on_in_the_next(tmp_path: Path) -> None:
     body = par(run("The weir "), "<w:rPr><w:del/></w:rPr>") + par(run("holds."))
     assert text_of(tmp_path, body + par(run("T"), '<w:framePr w:dropCap="drop"/>') + par(run("he end."))) == (
@@ -407,9 +415,10 @@ def test_formulas_stand_in_their_place(tmp_path: Path) -> None:
     sign = '<m:naryPr><m:chr m:val="∑"/></m:naryPr>'
     total = tag("m:nary", sign, tag("m:sub", m("i=1")), tag("m:sup", m("n")), tag("m:e", m("i")))
     root_of = tag("m:rad", tag("m:deg"), tag("m:e", m("y")))
-    formula = tag("m:oMath", power, m("="), half, m("+"), total, root_of)
+    mean = tag("m:acc", '<m:accPr><m:chr m:val="\u0305"/></m:accPr>', tag("m:e", m("z")))
+    formula = tag("m:oMath", mean, power, m("="), half, m("+"), total, root_of)
     body = par(run("So ") + formula + run(".")) + tag("m:oMathPara m:oMath", m("E=mc"))
-    assert text_of(tmp_path, body) == "So x^2=(a+b)/2+∑_(i=1)^ni√(y).\n\nE=mc"
+    assert text_of(tmp_path, body) == "So z\u0305x^2=(a+b)/2+∑_(i=1)^ni√(y).\n\nE=mc"
 
 
 def test_the_text_of_elements_that_are_not_known_is_kept(tmp_path: Path) -> None:

@@ -119,6 +119,17 @@ def test_an_invitation_says_what_when_where_and_who(extract: Extract) -> None:
         assert "Wear oilskins.\nNo dogs." in text
 
 
+def test_an_event_says_how_it_repeats_and_values_of_old_calendars_are_unquoted(extract: Extract) -> None:
+    source = (
+        "BEGIN:VCALENDAR\r\nVERSION:1.0\r\nBEGIN:VEVENT\r\nSUMMARY;ENCODING=QUOTED-PRINTABLE;CHARSET=ISO-8859-1:M=FChle,"
+        "=\r\n geschlossen\r\nRRULE:FREQ=WEEKLY;COUNT=4\r\nCONTACT:Port 7\r\nLOCATION:" + "far away " * 60 + "end\r\n"
+        "DESCRIPTION;ENCODING=QUOTED-PRINTABLE:First=0D=0A=\r\nsecond\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
+    )
+    text = extract(source.encode(), "a.ics").document.text
+    assert text.startswith("Mühle, geschlossen\n\nRepeats: weekly, count 4\n")
+    assert "away end\nContact: Port 7" in text and text.endswith("First\nsecond")
+
+
 def test_an_invitation_that_lies_twice_in_a_message_is_read_once(extract: Extract) -> None:
     part = f"Content-Type: text/calendar\n\n{EVENT}"
     assert read(extract, multipart("mixed", part, part)).count("Wear oilskins.") == 1
@@ -139,6 +150,13 @@ def test_a_report_says_why_a_message_did_not_arrive(extract: Extract) -> None:
     text = read(extract, report)
     assert "Diagnostic-Code: smtp; 550 no such harbour" in text
     assert "Subject: Mooring fees" in text
+    packed = base64.encodebytes(
+        b"Final-Recipient: rfc822; bo@example.org\n\nDiagnostic-Code: 552 box is full\n"
+    ).decode()
+    head = "Content-Type: message/delivery-status\nContent-Transfer-Encoding: base64\n\n"
+    assert "Diagnostic-Code: 552 box is full" in read(extract, multipart("report", head + packed))
+    newer = "Content-Type: message/global-delivery-status\n\nReporting-MTA: dns; x\n\nDiagnostic-Code: 550 no böx\n"
+    assert "Diagnostic-Code: 550 no böx" in read(extract, multipart("report", newer))
     read_one = "Content-Type: message/disposition-notification\n\nDisposition: manual-action; displayed\n"
     assert "Disposition: manual-action; displayed" in read(extract, multipart("report", read_one))
 

@@ -7,6 +7,7 @@ raises errors on hostile headers.
 import email
 import re
 from collections.abc import Iterator
+from email.message import Message
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -29,9 +30,13 @@ _MAX_DEPTH = 4
 _SMIME = frozenset({"application/pkcs7-mime", "application/x-pkcs7-mime"})
 _ENCRYPTED = frozenset({"multipart/encrypted", *_SMIME})
 _MESSAGES = frozenset({"message/rfc822", "message/global", "message/news", "message/partial"})
-_REPORTS = frozenset(
-    {"message/delivery-status", "message/disposition-notification", "message/feedback-report", "text/rfc822-headers"}
-)
+_REPORT_NAMES = """
+message/delivery-status message/disposition-notification message/feedback-report message/tracking-status
+message/global-delivery-status message/global-disposition-notification message/global-headers text/rfc822-headers
+"""
+_REPORTS = frozenset(_REPORT_NAMES.split())
+_ENCODINGS = frozenset({"base64", "quoted-printable"})
+"""Not allowed for messages and reports in messages, and common."""
 _ENRICHED = frozenset({"text/enriched", "text/richtext"})
 _MARK = re.compile(r"<(?!<)/?[\w-]{1,60}>")
 _FOR_OTHER_PROGRAMS = frozenset({"text/x-amp-html", "text/watch-html"})
@@ -106,7 +111,7 @@ class MailText:
         if depth > _MAX_DEPTH or not isinstance(inner, list):
             return
         for message in inner[:_MAX_PARTS]:
-            if str(part.get("Content-Transfer-Encoding", "")).strip().lower() in ("base64", "quoted-printable"):
+            if str(part.get("Content-Transfer-Encoding", "")).strip().lower() in _ENCODINGS:
                 # not allowed, and common: the parser takes the encoded message for a message without headers
                 message["Content-Transfer-Encoding"] = str(part["Content-Transfer-Encoding"])
                 message = email.message_from_bytes(_data(message))
@@ -186,6 +191,12 @@ def _report(part: Part) -> str:
     """Return the lines of a report about a message: whether it arrived, or was read, and why not."""
     inner = part.get_payload()
     blocks = inner if isinstance(inner, list) else [part]
+    encoding = str(part.get("Content-Transfer-Encoding", ""))
+    if blocks is inner and encoding.strip().lower() in _ENCODINGS:  # the parser has not decoded them
+        whole = Message()
+        whole["Content-Transfer-Encoding"] = encoding
+        whole.set_payload("\n".join(block.as_string() for block in blocks[:_MAX_PARTS]))
+        return clean_block(in_charset(_data(whole), ""))
     lines = [
         f"{name}: {one_line(decoded(str(value)), _MAX_REPORT_CHARACTERS)}"
         for block in blocks[:_MAX_PARTS]

@@ -5,7 +5,14 @@ from collections.abc import Mapping
 _MARKS = {"sup": "^", "sub": "_", "lim": "_", "deg": "√"}
 """The sign before a part of a formula: x^2."""
 _PARTS = frozenset({"num", "den", "sup", "sub", "lim", "deg"})
-_DEFAULTS = {"nary": {"chr": "∫"}, "d": {"begChr": "(", "endChr": ")", "sepChr": "|"}, "rad": {}, "f": {}, "m": {}}
+_DEFAULTS = {
+    "nary": {"chr": "∫"},
+    "d": {"begChr": "(", "endChr": ")", "sepChr": "|"},
+    "rad": {},
+    "f": {},
+    "m": {},
+    "acc": {"chr": "\u0302"},
+}
 """Element -> the characters that it has unless the formula names others."""
 
 
@@ -62,6 +69,8 @@ class Formula:
                 self._words.append(characters["endChr"])
             elif kind == "rad" and n_arguments:
                 self._words.append(")")
+            elif kind == "acc" and n_arguments:
+                self._words.append(characters["chr"])
         elif name == "mr":
             self._words.append(";")
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.clean import clean_block
-from longsearch.indexer.extract.readers import markdown
+from longsearch.indexer.extract.readers import html, markdown
 from longsearch.indexer.extract.readers.decoding import decode, read_bytes
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 from longsearch.indexer.extract.sources import Source
@@ -74,7 +74,9 @@ def _shown(output: dict[str, Any]) -> str:
     data = output.get("data")
     plain = _joined(data.get("text/plain")) if isinstance(data, dict) else ""
     error = ": ".join(filter(None, (_joined(output.get("ename")), _joined(output.get("evalue")))))
-    text = clean_block(plain or error or _joined(output.get("text")))
+    page = _joined(data.get("text/html")) if isinstance(data, dict) and not plain else ""
+    page = html.parse(page[:MAX_MARKUP_BYTES]).text if page else ""
+    text = clean_block(plain or error or page or _joined(output.get("text")))
     return text if len(text) <= _MAX_OUTPUT_CHARACTERS else f"{text[:_MAX_OUTPUT_CHARACTERS]}…"
 
 

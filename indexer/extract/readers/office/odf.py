@@ -99,9 +99,9 @@ class _Document:
         self._builder = self._tables.builder if self._tables else TextBuilder()
         self.content = Content(self._builder, lists, self._add_sheet if self._tables else None)
 
-    def _add_sheet(self, name: str, rows: list[Row]) -> None:
+    def _add_sheet(self, name: str, rows: list[Row], wide: Mapping[int, list[tuple[int, int]]]) -> None:
         assert self._tables is not None  # noqa: S101 - it is called for spreadsheets alone
-        self._tables.add_numbered(rows, name, is_page=True)
+        self._tables.add_numbered(rows, name, is_page=True, wide=wide)
 
     def add_object(self, archive: Archive, name: str) -> None:
         """Add the text of a chart or a formula that the document holds."""

@@ -32,6 +32,8 @@ _MAX_LEVEL = 9
 _MAX_REPEATED = 1_000
 """Times that a filled row or cell is repeated; more is the pattern of an empty sheet."""
 Row = tuple[int, list[str]]
+AddRows = Callable[[str, list[Row], Mapping[int, list[tuple[int, int]]]], None]
+"""Takes the name of a sheet, its rows, and the columns of its wide cells by row."""
 
 
 @dataclass(slots=True)
@@ -53,6 +55,8 @@ class _Part:
 class _Cell:
     words: list[str] = field(default_factory=list)
     n_columns: int = 1
+    n_wide: int = 1
+    """Columns that it covers."""
     n_below: int = 0
     """Rows below that it covers."""
     is_covered: bool = False
@@ -64,9 +68,7 @@ class _Cell:
 class Content:
     """Takes the events of `content.xml`, of `styles.xml`, or of a flat file."""
 
-    def __init__(
-        self, builder: TextBuilder, lists: Lists, add_rows: Callable[[str, list[Row]], None] | None = None
-    ) -> None:
+    def __init__(self, builder: TextBuilder, lists: Lists, add_rows: AddRows | None = None) -> None:
         """`add_rows`: takes the rows of each sheet of a spreadsheet. A text's tables become lines."""
         self._builder = builder
         self._lists = lists
@@ -88,6 +90,8 @@ class Content:
         self._heads: list[str] = []
         self._path: list[str] = []
         self._is_hidden_slide = False
+        self._hidden_depth = 0
+        """How many paragraphs are open down to the hidden one; 0 if none is hidden."""
         self._math: MathLine | None = None
         self._controls: dict[str, str] = {}
         self._links: list[str] = []
@@ -128,6 +132,8 @@ class Content:
 
     def _hides(self, name: str, attributes: Mapping[str, str], above: str) -> bool:
         """Return whether an element is not shown: hidden text, a hidden row, a slide that is left out."""
+        if name == "hidden-paragraph" and attributes.get("is-hidden") == "true" and self._open:
+            self._hidden_depth = len(self._open)
         if attributes.get("is-hidden") == "true" or (name == "variable-set" and attributes.get("display") == "none"):
             return True
         if name in ("span", "p", "h"):
@@ -200,7 +206,7 @@ class Content:
         match name:
             case "p" | "h":
                 if self._open:
-                    self._end_paragraph("".join(self._open.pop()).strip())
+                    self._end_words()
             case _ if name in _BOXES or name in ("annotation", "note"):
                 self._end_beside()
             case _ if name in _HEADS:
@@ -211,6 +217,13 @@ class Content:
                 self._in_notes = False
             case _:
                 self._end_part(name)
+
+    def _end_words(self) -> None:
+        """End the innermost paragraph. Of a hidden one only what lies beside it is kept."""
+        is_hidden = len(self._open) == self._hidden_depth
+        words = "".join(self._open.pop()).strip()
+        self._hidden_depth = 0 if is_hidden else self._hidden_depth
+        self._end_paragraph("" if is_hidden else words)
 
     def _end_math(self, math: MathLine) -> None:
         if math.end():
@@ -334,7 +347,7 @@ class Content:
 
     def _end_table(self, table: "_Table") -> None:
         if self._add_rows is not None and not self._tables:
-            self._add_rows(table.name, table.rows)
+            self._add_rows(table.name, table.rows, table.wide)
             for block in table.beside:
                 self._add(block)
 
@@ -360,6 +373,8 @@ class _Table:
         self.cell: _Cell | None = None
         self.head = TableHead()
         self.rows: list[Row] = []
+        self.wide: dict[int, list[tuple[int, int]]] = {}
+        """Number of a row of a sheet -> the first and the last column of its wide cells."""
         self.beside: list[Block] = []
         """What stands on a sheet outside its cells."""
         self._number = 1
@@ -374,9 +389,10 @@ class _Table:
     def begin_cell(self, name: str, attributes: Mapping[str, str]) -> None:
         """A cell begins."""
         n_columns = _number(attributes.get("number-columns-repeated"), 1, 10)
+        n_wide = _number(attributes.get("number-columns-spanned"), 1)
         n_below = _number(attributes.get("number-rows-spanned"), 1, 10) - 1
         stored = next(filter(None, (attributes.get(f"{kind}-value") for kind in _STORED)), attributes.get("value", ""))
-        self.cell = _Cell([], n_columns, n_below, name == "covered-table-cell", stored=stored)
+        self.cell = _Cell([], n_columns, n_wide, n_below, name == "covered-table-cell", stored=stored)
         self._cells.append(self.cell)
 
     def end_cell(self) -> None:
@@ -391,6 +407,8 @@ class _Table:
         for cell in self._cells:
             words = " ".join(" ".join(text.split()) for text in cell.words) or cell.stored
             words = words or (self._covered(column) if cell.is_covered else "")
+            if cell.n_wide > 1 and words:
+                self.wide.setdefault(self._number, []).append((column, column + cell.n_wide - 1))
             if cell.n_below and words:
                 self._above[column] = (words, cell.n_below)
             beside += cell.beside

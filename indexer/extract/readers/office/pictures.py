@@ -7,6 +7,8 @@ from longsearch.indexer.extract.readers.archives import Archive
 from longsearch.indexer.extract.readers.office.relations import parse_member, relations_of
 from longsearch.indexer.extract.readers.table_head import CELL_SEPARATOR, as_line
 
+OBJECTS = frozenset({"sp", "grpSp", "graphicFrame", "cxnSp", "pic"})
+"""What a slide or a drawing is made of. A person may hide each."""
 _SHOWN_BY_LAYOUT = frozenset({"pres", "parTrans", "sibTrans"})
 """Points of a diagram that repeat the text of others."""
 _MAX_POINTS = 2_000

@@ -10,6 +10,7 @@ from longsearch.indexer.extract.readers.decoding import read_bytes
 from longsearch.indexer.extract.readers.office.properties import title_in
 from longsearch.indexer.extract.readers.office.rtf_characters import with_characters
 from longsearch.indexer.extract.readers.office.rtf_content import Content
+from longsearch.indexer.extract.readers.office.rtf_lists import lists_in
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 from longsearch.indexer.extract.sources import Source
 from longsearch.indexer.extract.wire.protocol import FileText
@@ -26,8 +27,9 @@ def read(path: Source) -> FileText:
     if _START.match(data) is None:
         raise ExtractionError("not RTF: it does not begin like it", "give it the suffix of its real format")
     builder = TextBuilder()
-    content = Content(builder)
-    content.read(with_characters(data))
+    source = with_characters(data)
+    content = Content(builder, lists_in(source))
+    content.read(source)
     found: list[RawValue] = [(field, content.info.get(name, "").strip(), _SOURCE) for name, field in _FIELDS]
     metadata = limited([*found, ("created", content.created, _SOURCE)])
     return builder.file_text(title_in(metadata), metadata)

@@ -1,7 +1,8 @@
 r"""Turns the control words of an RTF file into blocks: paragraphs, headings, rows, and what lies beside the text.
 
 Knows no bytes: `rtf_characters` has spelled them out. A group whose name is not known is passed through, unless the
-file says that a reader may leave it out (`\*`). Numbers of lists stand in the file, for old programs (`\listtext`).
+file says that a reader may leave it out (`\*`). Numbers of lists stand in the text, for old programs (`\listtext`);
+those that do not are counted.
 
 Longer than 300 lines because each control word changes the state that all others look at.
 """
@@ -11,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from longsearch.indexer.extract.readers.office.word.flows import Block, marked
+from longsearch.indexer.extract.readers.office.word.numbering import BULLET, Counters, Numbering
 from longsearch.indexer.extract.readers.office.word.symbols import symbol
 from longsearch.indexer.extract.readers.table_head import TableHead, as_line
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
@@ -70,6 +72,11 @@ class _Flow:
     words: list[str] = field(default_factory=list)
     beside: list[Block] = field(default_factory=list)
     level: int = 0
+    list_id: int = 0
+    place: int = 0
+    """The level of the list, from 0."""
+    has_number: bool = False
+    """Whether the number of the paragraph stands in its text."""
     is_in_table: bool = False
     cell: list[str] = field(default_factory=list)
     row: list[str] = field(default_factory=list)
@@ -80,7 +87,9 @@ class _Flow:
 class Content:
     """Takes the tokens of a file."""
 
-    def __init__(self, builder: TextBuilder) -> None:
+    def __init__(self, builder: TextBuilder, lists: Numbering | None = None) -> None:
+        """`lists`: those that the file defines."""
+        self._counters = Counters(lists) if lists else None
         self.info: dict[str, str] = {}
         self.created = ""
         self._builder = builder
@@ -145,7 +154,7 @@ class Content:
             self._text(_CHARACTERS[word])
         elif (follow := _WORDS.get(word)) is not None:
             follow(self, number)
-        elif word in ("v", "deleted"):
+        elif word in ("v", "deleted", "htmlrtf"):  # the last: what stands there for programs without HTML
             group.is_hidden = number != 0
         elif word == "plain":
             group.is_hidden = False
@@ -205,13 +214,26 @@ class Content:
         else:
             self._flows[-1].level = self._levels.get(number or 0, 0)
 
+    def _has_number(self, _: int | None) -> None:
+        self._flows[-1].has_number = True
+
+    def _set_list(self, number: int | None) -> None:
+        if self._groups[-1].name != "stylesheet":
+            self._flows[-1].list_id = number or 0
+
+    def _set_place(self, number: int | None) -> None:
+        if self._groups[-1].name != "stylesheet":
+            self._flows[-1].place = number or 0
+
     def _set_outline(self, number: int | None) -> None:
         if self._groups[-1].name != "stylesheet":
             self._flows[-1].level = (number or 0) + 1 if number is not None and number < 9 else 0
 
     def _begin_style(self, _: int | None) -> None:
         """Paragraphs take their looks anew."""
-        self._flows[-1].level, self._flows[-1].is_in_table = 0, False
+        flow = self._flows[-1]
+        flow.level = flow.list_id = flow.place = 0
+        flow.is_in_table = False
 
     def _in_table(self, _: int | None) -> None:
         self._flows[-1].is_in_table = True
@@ -219,35 +241,47 @@ class Content:
     def _paragraph(self, _: int | None) -> None:
         flow = self._flows[-1]
         if flow.is_in_table:
-            flow.cell.append("".join(flow.words))
-            flow.words = []
+            flow.cell.append(" ".join(reversed(self._taken(flow))))
         else:
             self._end_paragraph(flow)
 
     def _end_paragraph(self, flow: _Flow) -> None:
-        text = "".join(flow.words).strip()
-        flow.words = []
+        text, label = self._taken(flow)
         if flow.row or flow.cell:  # a row that never ended
             self._end_row(None)
         if text:
             flow.head = TableHead()  # a table ends where text begins
-            is_item = "\t" in text[:12] and not flow.level
+            is_item = bool(label or "\t" in text[:12]) and not flow.level
             words = text.replace("\t", " ", 1) if is_item or flow.level else text
+            words = words if label == "" or (label == BULLET and flow.level) else f"{label} {words}"
             flow.blocks.append(Block(words, flow.level, is_item))
         flow.blocks += flow.beside
         flow.beside = []
         if flow is self._flows[0]:
             self._flush(flow)
 
+    def _taken(self, flow: _Flow) -> tuple[str, str]:
+        """End a paragraph: return its text, and the number that its list gives it, unless the text has it."""
+        text, flow.words = "".join(flow.words).strip(), []
+        has_number, flow.has_number = flow.has_number, False
+        if self._counters is None or not flow.list_id or not text:
+            return text, ""
+        label = self._counters.label(str(flow.list_id), flow.place)
+        return text, "" if has_number else label
+
+    def _cell_text(self, flow: _Flow) -> str:
+        """End a cell: return its paragraphs on one line."""
+        words = (*flow.cell, " ".join(reversed(self._taken(flow))))
+        flow.cell = []
+        return " ".join(" ".join(words).split())
+
     def _end_cell(self, _: int | None) -> None:
         flow = self._flows[-1]
-        flow.row.append(" ".join(" ".join((*flow.cell, "".join(flow.words))).split()))
-        flow.cell, flow.words = [], []
+        flow.row.append(self._cell_text(flow))
 
     def _end_nested_cell(self, _: int | None) -> None:
         flow = self._flows[-1]
-        flow.nested.append(" ".join(" ".join((*flow.cell, "".join(flow.words))).split()))
-        flow.cell, flow.words = [], []
+        flow.nested.append(self._cell_text(flow))
 
     def _end_nested_row(self, _: int | None) -> None:
         flow = self._flows[-1]
@@ -258,9 +292,8 @@ class Content:
     def _end_row(self, _: int | None) -> None:
         self._end_nested_row(None)  # one that never ended
         flow = self._flows[-1]
-        left = " ".join(" ".join((*flow.cell, "".join(flow.words))).split())
+        left = self._cell_text(flow)
         flow.row += [left] if left else []
-        flow.cell, flow.words = [], []
         for column, merge in enumerate(self._merges[: len(flow.row)]):
             if merge == "clvmrg" and not flow.row[column]:
                 flow.row[column] = self._above.get(column, "")
@@ -334,6 +367,10 @@ _WORDS: dict[str, Callable[[Content, int | None], None]] = {
     "clvmrg": Content._merge_on,
     "cellx": Content._end_column,
     "s": Content._set_style,
+    "ls": Content._set_list,
+    "ilvl": Content._set_place,
+    "listtext": Content._has_number,
+    "pntext": Content._has_number,
     "outlinelevel": Content._set_outline,
     "ftnalt": Content._alternative,
 }

@@ -11,7 +11,7 @@ from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.readers.archives import Archive
 from longsearch.indexer.extract.readers.attachments import of_this_file
 from longsearch.indexer.extract.readers.office.excel.beside import Captions, Comments, Shapes
-from longsearch.indexer.extract.readers.office.excel.sheet import Row, Sheet, merged_downwards, place_of
+from longsearch.indexer.extract.readers.office.excel.sheet import Row, Sheet, merged_cells, place_of
 from longsearch.indexer.extract.readers.office.excel.workbook import Persons, SheetName, Strings, Styles, Workbook
 from longsearch.indexer.extract.readers.office.ole_objects import embedded_file
 from longsearch.indexer.extract.readers.office.pictures import text_of_drawing
@@ -76,9 +76,9 @@ class _Book:
         notes = self._notes(relations)
         with self._archive.open(part) as file:
             pieces = iter(lambda: file.read(_PIECE_BYTES), b"") if file is not None else iter(())
-            merged = merged_downwards(pieces)
+            merged, across = merged_cells(pieces)
         reader = Sheet(self._strings, self._codes, self._is_1904, merged)
-        self.tables.add_numbered(self._rows(part, reader, sheet.name), sheet.name, True, notes)
+        self.tables.add_numbered(self._rows(part, reader, sheet.name), sheet.name, True, notes, across)
         for line in (*reader.heads, *self._drawn(relations)):
             self.tables.builder.add(line)
         for kind, name in relations.values():

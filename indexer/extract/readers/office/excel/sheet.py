@@ -18,6 +18,7 @@ _ONLY_A_PAGE = re.compile(r"\W*(?:\w{1,6}\W+)?&[PN](?:\W*\w{0,5}\W*&[PN])?\W*")
 _HEADS = {"oddHeader": "Header", "evenHeader": "Header", "firstHeader": "Header", "oddFooter": "Footer",
           "evenFooter": "Footer", "firstFooter": "Footer"}  # fmt: skip
 _MAX_MERGED = 100_000
+Spans = dict[int, list[tuple[int, int]]]
 
 
 def place_of(reference: str) -> tuple[int, int]:
@@ -31,35 +32,34 @@ def place_of(reference: str) -> tuple[int, int]:
     return int(match[2]), column - 1
 
 
-def merged_downwards(pieces: Iterator[bytes]) -> dict[int, list[tuple[int, int]]]:
-    """Return column -> (first row, last row) of the cells that are merged downwards.
+def merged_cells(pieces: Iterator[bytes]) -> tuple[Spans, Spans]:
+    """Return column -> (first row, last row) of cells merged downwards, and row -> (first column, last) across.
 
     They are listed behind the rows, so the bytes are searched before the rows are read.
     """
-    found: dict[int, list[tuple[int, int]]] = {}
+    downwards: Spans = {}
+    across: Spans = {}
     n_found, rest = 0, b""
     for piece in pieces:
         data = rest + piece
         end = 0
         for match in _MERGED.finditer(data) if n_found < _MAX_MERGED else ():
             first, _, last = match[1].decode().partition(":")
-            (top, column), (bottom, _) = place_of(first), place_of(last)
+            (top, column), (bottom, right) = place_of(first), place_of(last)
             end, n_found = match.end(), n_found + 1
             if bottom > top:
-                found.setdefault(column, []).append((top, bottom))
+                downwards.setdefault(column, []).append((top, bottom))
+            if right > column:
+                across.setdefault(top, []).append((column, right))
         rest = data[max(end, len(data) - 200) :]
-    return found
+    return downwards, across
 
 
 class Sheet:
     """Takes the events of one sheet. `take` returns the rows that are complete."""
 
     def __init__(
-        self,
-        strings: Sequence[str],
-        codes: Sequence[str],
-        is_1904: bool = False,
-        merged: Mapping[int, list[tuple[int, int]]] | None = None,
+        self, strings: Sequence[str], codes: Sequence[str], is_1904: bool = False, merged: Spans | None = None
     ) -> None:
         self._strings, self._codes, self._is_1904 = strings, codes, is_1904
         self._merged = {column: sorted(spans) for column, spans in (merged or {}).items()}

@@ -343,6 +343,11 @@ class Body:
         """Take the words of an old WordArt, such as a watermark: they are an attribute."""
         self._beside(marked("Text box", (Block(attributes.get("string", "")),)))
 
+    def _begin_drawing(self, attributes: Mapping[str, str]) -> None:
+        """A person may hide a drawing, with all that stands in it."""
+        if is_on({"val": attributes.get("hidden", "0")}):
+            self._hide(True)
+
     def _mark_field(self, attributes: Mapping[str, str]) -> None:
         paragraph = self._flows[-1].paragraph
         level = self._definitions.styles.heading_level(paragraph.style) if paragraph else 0
@@ -388,6 +393,7 @@ _STARTS: dict[str, Callable[[Body, Mapping[str, str]], object]] = {
     "fldChar": Body._mark_field,
     "sym": Body._write_symbol,
     "textpath": Body._write_path,
+    "docPr": Body._begin_drawing,
     **dict.fromkeys(("relIds", "chart", "altChunk", "OLEObject"), Body._link),
 }
 _ENDS: dict[str, Callable[[Body], object]] = {
