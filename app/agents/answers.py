@@ -84,6 +84,8 @@ def from_answer(answer: Answer, folder: Folder) -> Json:
     return {
         "sentence": readable(passage.sentence),
         "document": address(folder.name, _relative(answer.hit.path, folder)),
+        "page": passage.page,
+        "heading": printable(passage.heading),
         "place": printable(place_of(answer.hit.path, passage, is_ocr=passage.is_ocr) or passage.heading),
         "line": line_of(Path(answer.hit.path), passage.sentence),
         "probability": None if passage.probability is None else round(passage.probability, 2),

@@ -145,9 +145,10 @@ def _model() -> str:
 def _weights() -> str:
     from longsearch.engine.models.hub import SHIPPED, shipped_model
     from longsearch.engine.models.weight_files import check_published
+    from longsearch.engine.reader.reading import SHIPPED as READER
 
-    folders = {name: shipped_model(name) for name in SHIPPED}
-    here = {name: folder for name, folder in folders.items() if (folder / "config.json").exists()}
+    folders = {name: shipped_model(name) for name in SHIPPED} | {"reader": READER}
+    here = {name: folder for name, folder in folders.items() if (folder / "README.md").exists()}
     return ", ".join(f"{name} is as published (SHA-256 {check_published(here[name])[:12]}…)" for name in here)
 
 

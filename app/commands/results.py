@@ -52,8 +52,8 @@ def show(results: "SearchResults", options: Namespace) -> int:
         records.write(results, options)
     elif options.json:
         print(json.dumps(to_json(results, explain, n_answers or _N_ANSWERS), indent=2))
-    elif n_answers:
-        print("\n".join(_answer_lines(results, n_answers)) or "nothing found")
+    elif n_answers and (results.answers(1) or not results.hits):  # a list without words has no sentences
+        print("\n".join(_answer_lines(results, n_answers)))
     else:
         is_linked = sys.stdout.isatty() and has_links(os.environ)
         print(to_text(results, shutil.get_terminal_size().columns, explain, is_linked))
@@ -126,7 +126,8 @@ def _answer_to_json(answer: "Answer") -> dict[str, Any]:
 
 def _answer_lines(results: "SearchResults", n: int) -> list[str]:
     lines = [_answer_line(answer) for answer in results.answers(n)]
-    return [NOTHING_ANSWERS, *lines] if lines and results.verdict == "nothing" else lines
+    lines = [NOTHING_ANSWERS, *lines] if lines and results.verdict == "nothing" else lines or ["nothing found"]
+    return [f"({printable(results.note)})", *lines] if results.note else lines
 
 
 def _answer_line(answer: "Answer") -> str:

@@ -11,7 +11,7 @@ from longsearch.app.models.folder_models import token_table
 from longsearch.app.search.query_vectors import VectorsOfQuery, VectorSource, vectors_of
 from longsearch.app.search.scope import Scope, opened
 from longsearch.engine.completions import Completion
-from longsearch.engine.errors import LongsearchError
+from longsearch.engine.errors import LongsearchError, ModelError, in_words
 from longsearch.engine.index.index import Index
 from longsearch.engine.late_patterns import late_pattern
 from longsearch.engine.query_language.items import unfinished
@@ -74,15 +74,21 @@ def search(scope: Scope, asked: Question, source: VectorSource) -> SearchResults
         chooser = None if query.is_listing or asked.prefix_last else table()
         request = SearchRequest(query, asked.mode, made.of_each, asked.k, asked.explain, chooser, not asked.unfold)
         results = searcher.search(found.indexes, request)
-        if asked.read and not query.is_listing and (reader := shipped_reader()):
-            results = read_answers(found.indexes, results, query.meaning, reader)
-        results = found.named(results, made.notes)
+        notes = made.notes
+        if asked.read and not query.is_listing:
+            try:
+                reader = shipped_reader()
+            except ModelError as error:  # its file is damaged: what was found is worth showing without it
+                reader, notes = None, (*notes, f"not read: {in_words(error)}")
+            if reader:
+                results = read_answers(found.indexes, results, query.meaning, reader)
+        results = found.named(results, notes)
     return replace(results, query=asked.text, corrected=meant, instruction=asked.instruction, vector_ms=made.took_ms)
 
 
 @lru_cache(maxsize=1)
 def shipped_reader() -> "Reader | None":
-    """Return the reader, opened once; None where it is left out."""
+    """Return the reader, opened once; None where it is left out. Raises ModelError if its file is damaged."""
     from longsearch.engine.reader.reading import Reader
 
     return Reader.shipped()

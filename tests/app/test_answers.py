@@ -13,6 +13,7 @@ from longsearch.app.cli import main
 from longsearch.app.paths import index_path
 from longsearch.app.search import searching
 from longsearch.app.search.python_door import open_index
+from longsearch.engine.errors import ModelError
 from longsearch.engine.store.records import FileStamp
 from longsearch.engine.store.store import Store
 from longsearch.engine.types.documents import DocumentText, Heading, Passage
@@ -80,6 +81,7 @@ def test_the_verdict_of_the_reader_decides_at_every_door(
     assert asked.answers(1)[0].passage.sentence == "The roof is new."
     told = Tools(ReadableFolders()).search(QUESTION, mode="words")
     assert (told["verdict"], told["answers"][0]["sentence"]) == (verdict, "The roof is new.")
+    assert (told["answers"][0]["page"], told["answers"][0]["heading"]) == (3, "Roof")
     shown = AppBackend(deck).read(QUESTION, SearchMode.WORDS)
     assert shown is not None
     assert shown.verdict == verdict
@@ -104,6 +106,22 @@ def test_without_a_reader_nothing_is_read_and_nothing_said(
     assert "verdict" not in Tools(ReadableFolders()).search(QUESTION, mode="words")
     assert main(["search", QUESTION, str(deck), "--mode", "words", "--min", "unsure"]) == 0
     assert "1. Annual report" in capsys.readouterr().out
+
+
+def test_a_damaged_reader_is_told_and_costs_no_search(
+    deck: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def damaged() -> None:
+        raise ModelError("cannot read reader.safetensors", "install longsearch again")
+
+    monkeypatch.setattr(searching, "shipped_reader", damaged)
+    found = Tools(ReadableFolders()).search(QUESTION, mode="words")
+    assert (len(found["results"]), "verdict" in found) == (1, False)
+    assert "not read: cannot read reader.safetensors" in found["note"]
+    assert main(["search", QUESTION, str(deck), "--mode", "words", "--answers", "1"]) == 0
+    note, sentence = capsys.readouterr().out.splitlines()
+    assert note.startswith("(not read: cannot read reader.safetensors")
+    assert sentence.startswith(ANSWER)
 
 
 def test_nothing_found_says_so_and_ends_with_1(deck: Path, capsys: pytest.CaptureFixture[str]) -> None:

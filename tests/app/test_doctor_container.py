@@ -103,7 +103,8 @@ def test_without_a_place_for_a_cache_it_lies_beside_the_indexes(home: Path, monk
 
 
 def test_altered_weights_are_found(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "bundled is as published" in doctor.CHECKS["weights"]()
+    assert "bundled is as published" in (told := doctor.CHECKS["weights"]())
+    assert "reader is as published" in told
     copy = tmp_path / "model"
     shutil.copytree(hub.bundled_model(), copy)
     monkeypatch.setattr(hub, "shipped_model", lambda name: copy if name == "bundled" else tmp_path / "none")
