@@ -9,18 +9,21 @@ from longsearch.engine.amounts import counted
 from longsearch.engine.printable import condensed, printable
 
 if TYPE_CHECKING:
-    from longsearch.engine.types.results import DocumentHit, MeaningShare, Reason, WordShare
+    from longsearch.engine.types.results import DocumentHit, MeaningShare, PassageHit, Reason, WordShare
 
 _NAME_WIDTH = 16
 _NO_REASON = "It has no parts: the score of a similar document is the cosine of two vectors, and a list has no scores."
 
 
-def reason_lines(hit: "DocumentHit") -> list[str]:
-    """Return the lines: how the hit stands to chance, then the points of each part, indented."""
+def reason_lines(hit: "DocumentHit", lit: "PassageHit | None" = None) -> list[str]:
+    """Return the lines: how the hit stands to chance, then the points of each part, indented.
+
+    `lit`: the passage of the sentence that is shown; None for the hit's first one.
+    """
     reason = hit.reason
     if reason is None:
         return [_NO_REASON]
-    lines = [_beside_the_line(hit, reason), *_of_the_sentence(hit)]
+    lines = [_beside_the_line(hit, reason), *_of_the_sentence(lit or hit.passages[0])]
     if reason.weight < 1:
         lines.append(f"The passage only points elsewhere, so its score counts {reason.weight:.1f} times.")
     if reason.words:
@@ -42,9 +45,8 @@ def _beside_the_line(hit: "DocumentHit", reason: "Reason") -> str:
     return f"{hit.level.value}, {side}: {what}{_beats(reason.beats)} (weak: {weak:.0%}, good: {good:.0%})"
 
 
-def _of_the_sentence(hit: "DocumentHit") -> list[str]:
+def _of_the_sentence(best: "PassageHit") -> list[str]:
     """How near the lit sentence is to the query, and the reader's probability: neither is a part of the score."""
-    best = hit.passages[0]
     if best.answer is None:
         return []
     answers = "" if best.probability is None else f"; it answers with a probability of {best.probability:.2f}"

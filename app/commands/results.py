@@ -53,7 +53,7 @@ def show(results: "SearchResults", options: Namespace) -> int:
     elif options.json:
         print(json.dumps(to_json(results, explain, n_answers or _N_ANSWERS), indent=2))
     elif n_answers and (results.answers(1) or not results.hits):  # a list without words has no sentences
-        print("\n".join(_answer_lines(results, n_answers)))
+        print("\n".join(_answer_lines(results, n_answers, explain)))
     else:
         is_linked = sys.stdout.isatty() and has_links(os.environ)
         print(to_text(results, shutil.get_terminal_size().columns, explain, is_linked))
@@ -124,8 +124,11 @@ def _answer_to_json(answer: "Answer") -> dict[str, Any]:
     }
 
 
-def _answer_lines(results: "SearchResults", n: int) -> list[str]:
-    lines = [_answer_line(answer) for answer in results.answers(n)]
+def _answer_lines(results: "SearchResults", n: int, explain: bool) -> list[str]:
+    lines = []
+    for answer in results.answers(n):
+        lines.append(_answer_line(answer))
+        lines += [f"     {line}" for line in reason_lines(answer.hit, answer.passage)] if explain else []
     lines = [NOTHING_ANSWERS, *lines] if lines and results.verdict == "nothing" else lines or ["nothing found"]
     return [f"({printable(results.note)})", *lines] if results.note else lines
 

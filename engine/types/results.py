@@ -381,10 +381,9 @@ class SearchResults:
 
     def at_least(self, level: str) -> "SearchResults":
         """Return the results without the hits below this level; a hit whose level is unknown stays."""
-        levels, level = [own.value for own in ChanceLevel], _LEVELS_BY_NAME.get(level, level)
-        hits = tuple(
-            hit for hit in self.hits if hit.level is None or levels.index(hit.level.value) >= levels.index(level)
-        )
+        levels = [own.value for own in ChanceLevel]
+        least = levels.index(_LEVELS_BY_NAME.get(level, level))
+        hits = tuple(hit for hit in self.hits if hit.level is None or levels.index(hit.level.value) >= least)
         n_left_out = len(self.hits) - len(hits)
         if not n_left_out:
             return self

@@ -97,6 +97,24 @@ def test_the_app_tells_the_reason_for_a_score_once_it_is_asked_for(deck: Path) -
     assert app.explained(app.search("where: the boiler must be bled", SearchMode.WORDS)).hits[0].reason is None
 
 
+def test_the_scores_of_an_answer_stand_below_it_when_they_are_asked_for(
+    deck: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(searching, "shipped_reader", lambda: FakeReader(9.0))
+    assert main(["search", QUESTION, str(deck), "--mode", "words", "--answers", "1", "--explain"]) == 0
+    sentence, _, scores = capsys.readouterr().out.splitlines()[:3]
+    assert sentence.startswith("The roof is new.")
+    assert "near to the query's (1: the same); it answers with a probability of" in scores
+
+
+def test_what_is_left_out_is_told_by_the_name_that_was_given(
+    deck: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(searching, "shipped_reader", lambda: FakeReader(-20.0))
+    assert main(["search", QUESTION, str(deck), "--mode", "words", "--min", "unsure"]) == 1
+    assert "1 document left out: below unsure" in capsys.readouterr().out
+
+
 def test_without_a_reader_nothing_is_read_and_nothing_said(
     deck: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,7 +9,9 @@ Printed for each file, with 95 % of bootstraps over the questions: how often the
 its first passage holds an answer (passage@1), the first sentence does (excerpt@1, its mean characters beside) and how
 often "nothing" is told of what is gone, cut or, by the file's own word, without an answer; beside that, how many
 questions with an answer are lost. The product's verdict decides, and so does a threshold that loses 4 % of another
-file's questions ("by NAME"). `--keep FOLDER` keeps the indexes and the answers, so that a second run asks nothing.
+file's questions ("by NAME"). A FILE may also be a set with judgements in BEIR's layout: each document is an article of
+its own then, every second one is gone, and nobody knows which sentence answers. `--keep FOLDER` keeps the indexes and
+the answers, so that a second run asks nothing.
 """
 
 import argparse
@@ -52,12 +54,14 @@ class Question:
 class Exam:
     """Articles and questions about them."""
 
-    articles: Mapping[str, list[str]]
-    """The paragraphs of each."""
+    articles: Mapping[str, Mapping[int, str]]
+    """The paragraphs of each, by their numbers. Those with odd numbers are taken out."""
     questions: list[Question]
     language: str = "en"
     cut: dict[str, str] = field(default_factory=dict)
     """The question of each paragraph whose answer is cut out, by the paragraph's text."""
+    has_spans: bool = True
+    """Whether it is known which words answer; if not, the names of the articles are no titles either."""
 
 
 def rows_of(path: Path) -> Iterator[tuple[str, str, str, tuple[str, ...]]]:
@@ -79,6 +83,8 @@ def rows_of(path: Path) -> Iterator[tuple[str, str, str, tuple[str, ...]]]:
 
 def drawn(path: Path, options: argparse.Namespace) -> Exam:
     """Draw articles, paragraphs and questions. Contexts without a title are put together as they come."""
+    if path.is_dir() or path.name.endswith(".tar.xz"):
+        return judged(path, options)
     articles: dict[str, list[str]] = defaultdict(list)
     of_context: dict[str, tuple[str, int]] = {}
     asked: dict[str, list[tuple[str, tuple[str, ...]]]] = defaultdict(list)
@@ -91,11 +97,11 @@ def drawn(path: Path, options: argparse.Namespace) -> Exam:
     random_ = random.Random(options.seed)
     names = [name for name, own in articles.items() if len(own) > 1]
     random_.shuffle(names)
-    kept = {name: articles[name][: options.paragraphs] for name in names[: options.articles]}
+    kept = {name: dict(enumerate(articles[name][: options.paragraphs])) for name in names[: options.articles]}
     questions = [
         Question(question, name, of_context[context][1], answers)
         for name, own in kept.items()
-        for context in own
+        for context in own.values()
         for question, answers in asked[context]
     ]
     random_.shuffle(questions)
@@ -105,11 +111,28 @@ def drawn(path: Path, options: argparse.Namespace) -> Exam:
     return Exam(kept, answered + never, options.language, cut)
 
 
+def judged(path: Path, options: argparse.Namespace) -> Exam:
+    """Draw questions with one right document from a set with judgements; its documents are articles."""
+    from longsearch.engine.evaluation.datasets import load_dataset
+
+    found = load_dataset(path)
+    number = {one.id: place for place, one in enumerate(found.documents)}
+    articles = {one.id: {number[one.id]: one.full_text} for one in found.documents}
+    right = {query.id: list(found.qrels[query.id]) for query in found.queries}
+    questions = [
+        Question(query.text, right[query.id][0], number[right[query.id][0]], (query.id,))
+        for query in found.queries
+        if len(right[query.id]) == 1
+    ]
+    random.Random(options.seed).shuffle(questions)
+    return Exam(articles, questions[: options.questions], options.language, has_spans=False)
+
+
 def paragraphs_of(exam: Exam, name: str, kind: str) -> Iterator[str]:
     """Yield the paragraphs of an article as they are, or without what is taken out."""
     from longsearch.engine.sentences import cut_sentences
 
-    for number, paragraph in enumerate(exam.articles[name]):
+    for number, paragraph in exam.articles[name].items():
         if kind == "whole" or number % 2 == 0:
             yield paragraph
         elif kind == "cut" and paragraph in exam.cut:
@@ -130,7 +153,7 @@ def answered(exam: Exam, folder: Path, model: str, keep: Path) -> list[dict[str,
         if not root.exists():
             index(exam, root, files_of, model)
         files = {name: f"{number:03d}.txt" for number, name in enumerate(exam.articles)}
-        ask = _asker(root)
+        ask = asker(root)
         for one in exam.questions:
             paragraph = exam.articles[one.article][one.paragraph]
             wanted = {
@@ -140,7 +163,8 @@ def answered(exam: Exam, folder: Path, model: str, keep: Path) -> list[dict[str,
                 "cut": exam.cut.get(paragraph) == one.text,
             }
             if wanted[kind]:
-                own = {"kind": kind, "q": one.text, "wanted": one.answers, "file": files[one.article]}
+                wanted_words = one.answers if exam.has_spans else ()
+                own = {"kind": kind, "q": one.text, "wanted": wanted_words, "file": files[one.article]}
                 found.append(own | ask(one.text))
     keep.write_text("\n".join(map(json.dumps, found)), "utf-8")
     return found
@@ -152,12 +176,14 @@ def index(exam: Exam, root: Path, kind: str, model: str) -> None:
 
     root.mkdir(parents=True)
     for number, name in enumerate(exam.articles):
-        text = "\n\n".join([name.replace("_", " "), *paragraphs_of(exam, name, kind)])
-        (root / f"{number:03d}.txt").write_text(text, "utf-8")
+        paragraphs = list(paragraphs_of(exam, name, kind))
+        title = [name.replace("_", " ")] if exam.has_spans else []
+        if paragraphs:
+            (root / f"{number:03d}.txt").write_text("\n\n".join([*title, *paragraphs]), "utf-8")
     longsearch_main(["index", str(root), "-q", *(["--model", model] if model else [])])
 
 
-def _asker(root: Path) -> Callable[[str], dict[str, Any]]:
+def asker(root: Path) -> Callable[[str], dict[str, Any]]:
     """Return what asks a question as `longsearch search --json --answers 5` does."""
     from longsearch.app.commands.results import to_json
     from longsearch.app.search.python_door import query_vector
@@ -222,9 +248,10 @@ def show(report: Report, others: Sequence[Report]) -> None:
     right = [bool(row["results"]) and Path(row["results"][0]["path"]).name == row["file"] for row in whole]
     print(f"## {report.name}: {', '.join(f'{len(report.of(kind))} {kind}' for kind in KINDS)}")
     print(f"document@1 {interval(right)}")
-    print(f"passage@1  {interval([_holds(row, text) for row, text in zip(whole, passages, strict=True)])}")
-    held = [_holds(row, text) for row, text in zip(whole, sentences, strict=True)]
-    print(f"excerpt@1  {interval(held)}, {np.mean([len(text) for text in sentences]):.0f} characters")
+    if any(row["wanted"] for row in whole):
+        print(f"passage@1  {interval([_holds(row, text) for row, text in zip(whole, passages, strict=True)])}")
+        held = [_holds(row, text) for row, text in zip(whole, sentences, strict=True)]
+        print(f"excerpt@1  {interval(held)}, {np.mean([len(text) for text in sentences]):.0f} characters")
     lines = {"the verdict": None, "4 % of its own": report.line()}
     lines |= {f"4 % of {other.name}": other.line() for other in others if other is not report}
     for name, below in lines.items():
@@ -250,7 +277,7 @@ def main() -> None:
         os.environ["XDG_DATA_HOME"] = os.environ["XDG_RUNTIME_DIR"] = str(work)
         reports = []
         for path in options.files:
-            name = path.name.split(".json")[0]
+            name = path.name.split(".json")[0].split(".tar")[0]
             rows = answered(drawn(path, options), work / name, options.model, work / f"{name}.jsonl")
             reports.append(Report(name, rows))
         for report in reports:

@@ -224,3 +224,19 @@ def test_the_shipped_reader_finds_the_sentence_that_answers_and_misses_it_where_
     whole, cut = reader.read("when should bees be fed sugar", [(BEES, "en"), (BEES[:29], "en")])
     assert whole.scores.argmax() == 1
     assert whole.answers > cut.answers + 1
+
+
+@pytest.mark.parametrize("answers", [9.0, -20.0])
+def test_reading_leaves_documents_their_order_and_their_scores(store: Store, answers: float) -> None:
+    for number in range(3):
+        add(store, f"{number}.md", [BEES + " Sugar." * number, "Bees."])
+    with open_index(store.path) as index:
+        found = search(store, "sugar for bees", SearchMode.WORDS)
+        hits = tuple(
+            replace(hit, language="en", passages=tuple(replace(one, answer=0.0) for one in hit.passages))
+            for hit in found.hits
+        )
+        read = read_answers([index], replace(found, hits=hits), "sugar for bees", FakeReader(answers))
+    assert len(read.hits) == 3
+    assert read.is_read
+    assert [(hit.path, hit.score) for hit in read.hits] == [(hit.path, hit.score) for hit in found.hits]
