@@ -16,7 +16,7 @@ from longsearch.engine.store.segments.files import Arrays
 from longsearch.engine.store.segments.postings import add_positions, positions_at
 from longsearch.engine.store.segments.term_counts import counts_at, places_at, ranges
 
-_AT_ONCE = 4_096  # passages: what is looked up of them stays in a core's own cache
+_AT_ONCE = 16_384  # passages whose words are looked up together
 _COMMON = 8  # where one in so many passages holds each word, all are looked at
 
 
@@ -44,12 +44,12 @@ class _Occurrences:
             order = np.argsort(self.places, kind="stable")
             self.places, self._ends, self._counts = self.places[order], self._ends[order], self._counts[order]
 
-    def of(self, wanted: NDArray[np.uint32], width: int) -> NDArray[np.int64]:
-        """Number in `wanted` (ascending) * `width` + position, of each occurrence in these passages, ascending."""
+    def of(self, wanted: NDArray[np.uint32], bases: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Each occurrence in these passages (ascending), as its position after the base of its passage, ascending."""
         if not self._has_many and wanted[-1] - wanted[0] == len(wanted) - 1:  # without a gap: one piece
             first, stop = self.places.searchsorted((wanted[0], wanted[-1] + np.uint32(1))).tolist()
             begin = int(self._ends[first - 1]) if first else self._begin
-            keys = np.repeat((self.places[first:stop] - wanted[0]).astype(np.int64) * width, self._counts[first:stop])
+            keys = np.repeat(bases.take(self.places[first:stop] - wanted[0]), self._counts[first:stop])
             add_positions(self._segment, begin, keys)
             return keys
         own, which = np.searchsorted(self.places, wanted), np.arange(len(wanted))
@@ -58,7 +58,7 @@ class _Occurrences:
             own, which = ranges(own, n), np.repeat(which, n)
         counts = self._counts[own].astype(np.int64)
         rows = ranges(self._ends[own] - counts, counts)
-        keys = np.repeat(which * width, counts) + positions_at(self._segment, rows)
+        keys = np.repeat(bases[which], counts) + positions_at(self._segment, rows)
         return np.sort(keys) if self._has_many else keys
 
 
@@ -67,9 +67,9 @@ def phrase(segment: Arrays, words: Sequence[Word]) -> tuple[NDArray[np.int64], N
     found = [_Occurrences(segment, word) for word in words]
     places, counts = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     for wanted in _blocks(segment, found):
-        width = int(_stops(segment, wanted).max()) + len(words)
-        starts = _starts([one.of(wanted, width) for one in found])
-        own = np.bincount(starts // width, minlength=len(wanted))
+        bases = _bases(_stops(segment, wanted) + len(words))
+        starts = _starts([one.of(wanted, bases) for one in found])
+        own = np.bincount(_owners(bases, starts), minlength=len(wanted))
         held = np.flatnonzero(own)
         places.append(wanted[held].astype(np.int64))
         counts.append(own[held])
@@ -90,18 +90,18 @@ def near(segment: Arrays, phrases: Sequence[Sequence[Word]], within: int) -> NDA
     gap = within + max(lengths)
     for wanted in _blocks(segment, [one for own in found for one in own]):
         stops = _stops(segment, wanted)
-        width = int(stops.max()) + 3 * gap
+        bases = _bases(stops + 3 * gap)
         ends = segment["text_lengths"][wanted].astype(np.int64)
         titled = np.flatnonzero(segment["lengths"][wanted] > ends)
-        again, stop = titled * width + (ends + stops)[titled] // 2, (titled + 1) * width
-        keys = [_starts([one.of(wanted, width) for one in own]) for own in found]
+        text_ends, again = (ends[titled], (ends + stops)[titled] // 2)
+        keys = [_starts([one.of(wanted, bases) for one in own]) for own in found]
         for own in keys:
-            for begin in (again, titled * width + ends[titled]):  # where the title stands again, and where it stands
-                first, end = own.searchsorted((begin, stop))
+            for begin in (again, text_ends):  # where the title stands again, and where it stands
+                first, end = own.searchsorted((bases[titled] + begin, bases[titled + 1]))
                 own[ranges(first, end - first)] += gap
         held = np.zeros(len(wanted), np.bool_)
         for last in _last(keys, lengths, within):
-            held[last // width] = True
+            held[_owners(bases, last)] = True
         places.append(wanted[held].astype(np.int64))
     return np.concatenate(places)
 
@@ -142,6 +142,17 @@ def _among(wanted: NDArray[np.uint32], places: NDArray[np.uint32]) -> NDArray[np
     held = own < len(places)
     held[held] = places[own[held]] == wanted[held]
     return wanted[held]
+
+
+def _bases(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """(n + 1,): where the numbers of each passage begin; without holes, so that they fit a core's own cache."""
+    return np.append(0, np.cumsum(sizes))
+
+
+def _owners(bases: NDArray[np.int64], keys: NDArray[np.int64]) -> NDArray[np.intp]:
+    """(k,): in which passage each of these numbers is."""
+    owners: NDArray[np.intp] = bases.searchsorted(keys, "right") - 1
+    return owners
 
 
 def _stops(segment: Arrays, wanted: NDArray[np.uint32]) -> NDArray[np.int64]:
