@@ -57,7 +57,7 @@ class WordsBySegments:
             mask = None if allowed is None else part.mask(allowed)
             places = _candidates(part, weights, mean_length, limit, mask)
             counts = np.array([held.at(places) for held in part.held]).reshape(len(part.held), len(places))
-            ids.append(part.passage_ids[places])
+            ids.append(part.passage_ids[places].astype(np.int64))
             scores.append(bm25.of_passages(counts, part.lengths[places], figures))
         all_ids, all_scores = np.concatenate(ids), np.concatenate(scores)
         order = np.lexsort((all_ids, -all_scores))[:limit]

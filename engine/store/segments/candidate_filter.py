@@ -19,6 +19,8 @@ _DENSE = 32  # so many ids to each that is wanted
 TOKEN = late_pattern(r'"(?:[^"]|"")*"\*?|NEAR\(|[()]|AND|OR|NOT|\d+')
 _SIGNS = ("OR", "AND", "NOT")
 Set = TypeVar("Set")
+Ids = NDArray[np.int64] | NDArray[np.uint32]
+"""Ids of passages; those of a segment may have four bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +39,7 @@ class CandidateFilter:
         """Whether it is plain that no passage is allowed."""
         return any(ids is not None and not len(ids) for ids in (self.documents, self.holding))
 
-    def mask(
-        self, passage_ids: NDArray[np.int64], document_ids: NDArray[np.int64], first_of: NDArray[np.int64]
-    ) -> NDArray[np.bool_]:
+    def mask(self, passage_ids: Ids, document_ids: NDArray[np.int64], first_of: NDArray[np.int64]) -> NDArray[np.bool_]:
         """(n,): whether each of these passages (n,) is allowed. Those of document i begin at `first_of[i]`."""
         if self.documents is None:
             mask = np.ones(len(passage_ids), np.bool_)
@@ -73,7 +73,7 @@ class CandidateFilter:
         return found if self.excluded is None else np.setdiff1d(found, self.excluded, assume_unique=True)
 
 
-def among(ids: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.bool_]:
+def among(ids: Ids, wanted: NDArray[np.int64]) -> NDArray[np.bool_]:
     """(n,): whether each of `ids` (n,), ascending, is one of `wanted`, ascending."""
     if len(ids) and ids[-1] - ids[0] <= _DENSE * len(
         wanted
@@ -87,9 +87,9 @@ def among(ids: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.bool_
     return mask
 
 
-def places_among(ids: NDArray[np.int64], wanted: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def places_among(ids: Ids, wanted: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """(where in `ids`, where in `wanted`) are the ids that both hold; both ascend."""
-    places = np.searchsorted(ids, wanted)
+    places = np.searchsorted(ids, wanted.astype(ids.dtype))  # of the same type: otherwise numpy converts all ids first
     found = places < len(ids)
     found[found] = ids[places[found]] == wanted[found]
     return places[found], np.flatnonzero(found)

@@ -4,8 +4,8 @@ The file begins with a header in JSON: the segment's token, which the index repe
 array, and where the checksums of its blocks are. A file is written under another name and renamed when it is complete.
 
 A block is a row of a matrix (of at most 64 kB), or 4 kB of a vector. It is compared with its checksum when a process
-first reads it: the sum of its 64-bit words, each times an odd number of its own, modulo 2^64. Any change of one word
-changes it, and numpy compares 7 to 10 GB a second.
+first reads it: the sum of its 64-bit words, each times an odd number of its own, modulo 2^64. The upper 32
+bits of it are kept; every change of one bit changes them. numpy compares 7 to 10 GB a second.
 
 Longer than 300 lines because the layout of the file, its writer, its reader and its checksums are one thing.
 """
@@ -35,6 +35,7 @@ from longsearch.engine.store.manifest import Kind, Manifest
 _MAGIC = b"longsearch segment 1\n"
 _HEADER_BYTES = 4096
 _BLOCK_BYTES = 4096
+_NO_BITS = np.uint64(0)
 FACTORS = np.arange(1, 8193, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15) | np.uint64(1)
 """The odd numbers of the words of a block; a matrix whose rows are longer than these is taken for a vector."""
 _ALIGNMENT = 64
@@ -48,6 +49,8 @@ _maps: WeakKeyDictionary[mmap.mmap, list[tuple[int, int]]] = WeakKeyDictionary()
 """For each mapped segment the arrays that are let go: where each begins, and its length."""
 
 Sums = NDArray[np.uint64]
+Kept = NDArray[np.uint32] | NDArray[np.uint64]
+"""The upper halves of sums; an older longsearch kept all of each."""
 Shapes = Mapping[str, tuple[DTypeLike, tuple[int, ...]]]
 """For each array its type and shape."""
 
@@ -68,10 +71,12 @@ class Arrays(Mapping[str, NDArray[Any]]):
     path: Path
     raw: Mapping[str, NDArray[Any]]
     """The same arrays, of which nothing is compared: who reads rows of a matrix compares these."""
-    sums: Mapping[str, Sums]
+    sums: Mapping[str, Kept]
     """For each array the checksum of each block; a segment of an older longsearch has none."""
     unread: dict[str, NDArray[np.bool_]]
     """For each array the blocks that nobody has read; without those that were read whole."""
+    n_left_out: np.uint64 = _NO_BITS
+    """The lowest bits of a checksum that are not kept."""
     is_damaged: bool = False
     """Whether a block was found that does not have its checksum."""
     whole: mmap.mmap | None = None
@@ -107,7 +112,7 @@ class Arrays(Mapping[str, NDArray[Any]]):
                 begin = 0 if is_whole else first * _BLOCK_BYTES
                 self.fetch(name, np.array([begin]), min((end - first) * _BLOCK_BYTES, found.nbytes - begin))
                 sums = block_sums(found if is_whole else found[first * a_block : end * a_block])
-                if not np.array_equal(sums, self.sums[name][first:end]):
+                if not np.array_equal(sums >> self.n_left_out, self.sums[name][first:end]):
                     self.tell(name)
                 self.unread[name][first:end] = False
         return found[start:stop]
@@ -277,7 +282,9 @@ def mapped(path: Path, token: str) -> Arrays:
         name: np.frombuffer(whole, dtype, int(np.prod(shape, dtype=np.int64)), start).reshape(shape)
         for name, (dtype, shape, start) in header["arrays"].items()
     }
-    sums = {name: np.frombuffer(whole, np.uint64, n, start) for name, (n, start) in header.get("checksums", {}).items()}
+    sum_type = np.dtype(header.get("checksum", "<u8"))  # an older longsearch kept all bits
+    known = header.get("checksums", {}).items()
+    sums = {name: np.frombuffer(whole, sum_type, n, start) for name, (n, start) in known}
     _maps[whole] = [
         (start - start % mmap.PAGESIZE, arrays[name].nbytes)  # madvise takes whole pages
         for name, (_, _, start) in header["arrays"].items()
@@ -285,7 +292,9 @@ def mapped(path: Path, token: str) -> Arrays:
     ]
     unread = {name: np.ones(len(own), np.bool_) for name, own in sums.items()}
     starts = {name: start for name, (_, _, start) in header["arrays"].items()}
-    return Arrays(path, arrays, sums, unread, whole=whole if hasattr(whole, "madvise") else None, starts=starts)
+    n_left_out = np.uint64(64 - 8 * sum_type.itemsize)
+    held = whole if hasattr(whole, "madvise") else None
+    return Arrays(path, arrays, sums, unread, n_left_out, whole=held, starts=starts)
 
 
 def _add_checksums(file: Any, path: Path, token: str, arrays: Mapping[str, Any], size: int) -> None:
@@ -296,7 +305,7 @@ def _add_checksums(file: Any, path: Path, token: str, arrays: Mapping[str, Any],
         sums = block_sums(array)
         start = -(-size // _ALIGNMENT) * _ALIGNMENT
         file.seek(start)
-        size = start + file.write(sums.tobytes())
+        size = start + file.write((sums >> np.uint64(32)).astype("<u4").tobytes())
         places[name] = len(sums), start
     file.truncate(size)
     file.seek(0)
@@ -319,7 +328,7 @@ def _layout(shapes: Shapes) -> tuple[dict[str, Any], dict[str, tuple[np.dtype[An
 
 def _header(token: str, size: int, arrays: Mapping[str, Any], checksums: Mapping[str, tuple[int, int]]) -> bytes:
     """The first bytes of the file; `checksums`: their number and place for each array."""
-    known = {"token": token, "size": size, "arrays": arrays, "checksums": checksums}
+    known = {"token": token, "size": size, "arrays": arrays, "checksum": "<u4", "checksums": checksums}
     content = json.dumps(known).encode().removesuffix(b"}")
     return (_MAGIC + content + _OWN + b"%d}" % zlib.crc32(content)).ljust(_HEADER_BYTES, b"\0")
 

@@ -21,7 +21,8 @@ The arrays of a segment of words:
     often (o,), counts (o,)  which postings have more than four bits hold, and how many
     position_ends (t+1,)  where the positions of each term begin
     positions (q,)        where in the passage the term stands, a number for each time: their lowest bytes
-    far (f,), highs (f,)  which positions have more than a byte, and what stands above it
+    far (f,), highs (f,)  which positions have more than a byte (the lowest two bytes), and what stands above it
+    far_starts (b + 1,)   where those among each 65,536 positions begin in `far`
 
 The title follows the text after a gap of one place, so that no phrase goes from one into the other, and then again.
 
@@ -41,13 +42,14 @@ from numpy.typing import DTypeLike, NDArray
 from longsearch.engine.store.segments.files import Arrays, SegmentWriter, Shapes
 from longsearch.engine.store.segments.term_counts import COMMON, LOW_BITS, counts_at, places_at, ranges
 
-Ints = NDArray[np.signedinteger[Any]] | NDArray[np.unsignedinteger[Any]]
-_BYTE, _FOUR_BITS = 255, 15
+_BYTE, _FOUR_BITS, _LOW = 255, 15, (1 << LOW_BITS) - 1
 _OF_POSTINGS = (
     *("places", "turns", "above", "steps", "leaps", "leap_highs", "common", "step_starts"),
-    *("pairs", "often", "counts", "positions", "far", "highs"),
+    *("pairs", "often", "counts", "positions", "far", "highs", "far_starts"),
 )
-_ROWS = frozenset({"turns", "leaps", "common", "step_starts", "often", "far"})  # of these, numbers of rows of others
+# of these, numbers of rows of others
+_ROWS = frozenset({"turns", "leaps", "common", "step_starts", "often", "far_starts"})
+_OF_TWO_BYTES = frozenset({"places", "far"})
 _DENSE = 8  # so many rows to each that is wanted
 _POSTINGS_AT_ONCE = 2**21  # merged at once, which takes 150 MB at most
 
@@ -103,11 +105,23 @@ def positions_at(segment: Arrays, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     return found
 
 
-def _far(segment: Arrays, start: int, stop: int) -> tuple[Ints, NDArray[np.int64]]:
+def _far(segment: Arrays, start: int, stop: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Which of these rows have more than a byte, and what to add to it."""
-    far = segment["far"]
-    own = slice(*far.searchsorted(np.array((start, stop), far.dtype)).tolist())
-    return far[own], segment["highs"][own].astype(np.int64) << 8
+    far, highs = segment["far"], segment["highs"]
+    if "far_starts" not in segment.raw or start == stop:  # a segment of an older longsearch has them whole
+        begin, end = far.searchsorted(np.array((start, stop)).astype(far.dtype)).tolist()
+        return far[begin:end].astype(np.int64), highs[begin:end].astype(np.int64) << 8
+    first, last = start >> LOW_BITS, stop - 1 >> LOW_BITS
+    starts = segment["far_starts"][first : last + 2].astype(np.int64)
+    begin = starts[0] + far[starts[0] : starts[1]].searchsorted(np.uint16(start & _LOW))
+    end = starts[-2] + far[starts[-2] : starts[-1]].searchsorted(np.uint16(stop - 1 & _LOW), "right")
+    above = np.repeat(np.arange(first, last + 1), np.diff(starts.clip(begin, end)))
+    return far[begin:end] + (above << LOW_BITS), highs[begin:end].astype(np.int64) << 8
+
+
+def type_of_ids(ids: NDArray[np.int64]) -> DTypeLike:
+    """The type in which a segment holds these ids (n,), ascending."""
+    return np.uint32 if not len(ids) or ids[-1] < 2**32 - 1 else np.int64
 
 
 def document_starts(document_ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -167,7 +181,7 @@ def write(writer: SegmentWriter, passages: Passages, terms: Sequence[bytes], cou
 
 def _written(blocks: Iterable[Block], is_common: NDArray[np.bool_]) -> Iterator[list[NDArray[Any]]]:
     """Yield what each block adds to each array of `_OF_POSTINGS`; `is_common` (t,): which terms have steps."""
-    n, n_wide, n_steps, n_positions, upper = 0, 0, 0, 0, 0
+    n, n_wide, n_steps, n_positions, n_far, upper = 0, 0, 0, 0, 0, 0
     odd = np.empty(0, np.int64)  # the last count of a block, which shares a byte with the first of the next
     for block in blocks:
         has_steps = is_common[block.terms]
@@ -182,16 +196,19 @@ def _written(blocks: Iterable[Block], is_common: NDArray[np.bool_]) -> Iterator[
         often = np.flatnonzero(block.counts > _FOUR_BITS)
         whole = len(counts) // 2 * 2
         low, odd = np.minimum(counts[:whole], _FOUR_BITS), counts[whole:]
+        end = n_positions + len(block.positions)
+        borders = np.arange(-(-n_positions >> LOW_BITS), -(-end >> LOW_BITS)) << LOW_BITS
         yield [
-            *(wide & ((1 << LOW_BITS) - 1), turns + n_wide, wide[turns] >> LOW_BITS),
+            *(wide & _LOW, turns + n_wide, wide[turns] >> LOW_BITS),
             *(steps & _BYTE, leaps + n_steps, steps[leaps] >> 8, common + n, before + n_steps),
             *(low[::2] | low[1::2] << 4, often + n, block.counts[often]),
-            *(block.positions & _BYTE, far + n_positions, block.positions[far] >> 8),
+            *(block.positions & _BYTE, (far + n_positions) & _LOW, block.positions[far] >> 8),
+            np.searchsorted(far + n_positions, borders) + n_far,
         ]
         n, n_wide, n_steps = n + len(block.terms), n_wide + len(wide), n_steps + len(steps)
-        n_positions, upper = n_positions + len(block.positions), int(wide[-1] >> LOW_BITS) if len(wide) else upper
+        n_positions, n_far, upper = end, n_far + len(far), int(wide[-1] >> LOW_BITS) if len(wide) else upper
     none = np.empty(0, np.int64)
-    yield [none] * 7 + [np.array([n_steps]), np.minimum(odd, _FOUR_BITS)] + [none] * 5
+    yield [none] * 7 + [np.array([n_steps]), np.minimum(odd, _FOUR_BITS)] + [none] * 5 + [np.array([n_far])]
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +256,8 @@ class Counted:
     def type_of(self, name: str) -> DTypeLike:
         """The type of an array of postings."""
         n_rows = int(self.n_positions.sum())  # at least as many as postings
-        return np.uint16 if name == "places" else np.min_scalar_type(n_rows if name in _ROWS else self.largest[name])
+        smallest = np.min_scalar_type(n_rows if name in _ROWS else self.largest[name])
+        return np.uint16 if name in _OF_TWO_BYTES else smallest
 
 
 def shapes(passages: Passages, terms: Sequence[bytes], counted: Counted) -> Shapes:
@@ -248,7 +266,7 @@ def shapes(passages: Passages, terms: Sequence[bytes], counted: Counted) -> Shap
     n_terms, n_bytes = len(terms), sum(map(len, terms))
     smallest = np.min_scalar_type
     return {
-        "ids": (np.int64, (n,)),
+        "ids": (type_of_ids(passages.ids), (n,)),
         "lengths": (smallest(int(passages.lengths.max(initial=0))), (n,)),
         "text_lengths": (smallest(int(passages.text_lengths.max(initial=0))), (n,)),
         "document_ids": (np.int64, (n_documents,)),
@@ -267,7 +285,7 @@ def merged(
 ) -> tuple[Passages, list[bytes], Counted]:
     """Merge two segments, keeping the `alive` passages ((n,) for each); pass the result to `write`."""
     both = (first, second)
-    ids = np.concatenate([one["ids"][own] for one, own in zip(both, alive, strict=True)])
+    ids = np.concatenate([one["ids"][own] for one, own in zip(both, alive, strict=True)]).astype(np.int64)
     order = np.argsort(ids, kind="stable")
     new_places = np.empty(len(ids), np.int64)
     new_places[order] = np.arange(len(ids))

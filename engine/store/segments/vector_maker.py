@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from longsearch.engine.store import documents
 from longsearch.engine.store.manifest import Kind
 from longsearch.engine.store.segments.files import Arrays, Shapes, writing
-from longsearch.engine.store.segments.postings import document_starts, documents_of
+from longsearch.engine.store.segments.postings import document_starts, documents_of, type_of_ids
 from longsearch.engine.store.segments.sign_scan import packed
 from longsearch.engine.store.vec0 import storage_chunks
 
@@ -71,7 +71,8 @@ class VectorMaker:
     def merge(self, index: Path, segments: tuple[Arrays, Arrays], alive: Alive) -> str:
         """Write a segment of the living rows ((n,) of each) of two others; return its token. Raises OSError."""
         own = [np.flatnonzero(living) for living in alive]
-        ids = np.concatenate([segment["ids"][rows] for segment, rows in zip(segments, own, strict=True)])
+        held = [segment["ids"][rows] for segment, rows in zip(segments, own, strict=True)]
+        ids = np.concatenate(held).astype(np.int64)
         order = np.argsort(ids, kind="stable")
         owners = None
         if self.kind is Kind.VECTORS:
@@ -88,7 +89,8 @@ class VectorMaker:
                 block[is_second] = arrays[1][own[1][rows[is_second] - len(own[0])]]
                 yield block
 
-        made: dict[str, Any] = {name: rows_of([one[name] for one in segments]) for name in ("ids", "codes", "scales")}
+        made: dict[str, Any] = {name: rows_of([one[name] for one in segments]) for name in ("codes", "scales")}
+        made["ids"] = [ids[order]]
         planes = range(len(segments[0]["signs"]))
         made["signs"] = (block for p in planes for block in rows_of([one["signs"][p] for one in segments]))
         return _write(index, self.kind, segments[0]["codes"].shape[1], len(order), owners, made)
@@ -100,7 +102,7 @@ def _write(index: Path, kind: Kind, dim: int, n: int, owners: NDArray[np.int64] 
         document_ids, first_of = document_starts(owners)
         made |= {"document_ids": [document_ids], "first_of": [first_of]}
     shapes: Shapes = {
-        "ids": (np.int64, (n,)),
+        "ids": (type_of_ids(made["ids"][0]), (n,)),
         **({} if owners is None else {name: (np.int64, made[name][0].shape) for name in ("document_ids", "first_of")}),
         "signs": ("<u8", (-(-dim // 64), n)),
         "codes": (np.int8, (n, dim)),

@@ -71,7 +71,8 @@ class VectorSearch:
             limit = sign_scan.limit(distances, n)
             near = [places[own <= limit] for places, own in zip(near, distances, strict=True)]
         scores = np.concatenate([_cosines(*pair, query) for pair in zip(self.segments, near, strict=True)])
-        ids = np.concatenate([segment["ids"][places] for segment, places in zip(self.segments, near, strict=True)])
+        held = [segment["ids"][places] for segment, places in zip(self.segments, near, strict=True)]
+        ids = np.concatenate(held).astype(np.int64)
         if len(scores) > k:  # those as near as the last stay
             is_near = scores >= np.partition(scores, len(scores) - k)[len(scores) - k]
             ids, scores = ids[is_near], scores[is_near]
@@ -88,7 +89,7 @@ class VectorSearch:
         for segment, dead in zip(self.segments, self.dead, strict=True):
             wanted = ids if not len(dead) else np.setdiff1d(ids, dead, assume_unique=True)
             places, _ = places_among(segment["ids"], wanted)
-            found.append((segment["ids"][places], _cosines(segment, places, query)))
+            found.append((segment["ids"][places].astype(np.int64), _cosines(segment, places, query)))
         left = np.intersect1d(ids, self.fresh, assume_unique=True)
         found.append(read(self.db, self.kind, left, query))
         return np.concatenate([one[0] for one in found]), np.concatenate([one[1] for one in found])
@@ -125,7 +126,7 @@ def _cosines(segment: Arrays, places: NDArray[np.intp], query: Vectors) -> Vecto
         np.matmul(words[:n], FACTORS[: words.shape[1]], out=sums[start : start + n])
         floats[:n] = codes[:n]
         np.matmul(floats[:n], query, out=found[start : start + n])
-    if "codes" in segment.unread and not np.array_equal(sums, segment.sums["codes"].take(places)):
+    if "codes" in segment.unread and not np.array_equal(sums >> segment.n_left_out, segment.sums["codes"].take(places)):
         segment.tell("codes")
     found *= segment["scales"][places]
     return found

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from longsearch.engine.late_patterns import late_pattern
 from longsearch.engine.store import documents, keywords
 from longsearch.engine.store.manifest import Kind
-from longsearch.engine.store.segments.candidate_filter import TOKEN, CandidateFilter, evaluated, places_among
+from longsearch.engine.store.segments.candidate_filter import TOKEN, CandidateFilter, Ids, evaluated, places_among
 from longsearch.engine.store.segments.files import Arrays, Segments
 from longsearch.engine.store.segments.postings import document_starts
 from longsearch.engine.store.segments.term_counts import (
@@ -74,7 +74,7 @@ class Form:
 class Part:
     """Some passages of the index, and the postings of each term of a query."""
 
-    passage_ids: NDArray[np.int64]
+    passage_ids: Ids
     """(n,), ascending."""
     document_ids: NDArray[np.int64]
     """(m,), ascending."""
@@ -150,7 +150,7 @@ def _of_phrase(segments: Segments, segment: Arrays, form: Form, dead_places: Int
     if key not in segments.phrases and "positions" in segment.raw:
         segments.phrases[key] = phrase(segment, form.words(segment))
     elif key not in segments.phrases:
-        ids, counts, _ = keywords.frequencies(segments.db, form.expression, segment["ids"])
+        ids, counts, _ = keywords.frequencies(segments.db, form.expression, segment["ids"].astype(np.int64))
         segments.phrases[key] = places_among(segment["ids"], ids)[0], counts
     return _living(*segments.phrases[key], dead_places, segment["first_of"])
 
@@ -200,7 +200,7 @@ def matching(segments: Segments, expression: str) -> NDArray[np.int64] | None:
         flags = evaluated(tokens.copy(), _Flags(segments, arrays, forms))
         flags[places_among(arrays["ids"], dead)[0]] = False
         found.append(arrays["ids"][flags])
-    return np.sort(np.concatenate(found))
+    return np.sort(np.concatenate(found)).astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True)

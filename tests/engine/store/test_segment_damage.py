@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from longsearch.engine.store.segments import files, vector_search
-from longsearch.engine.store.segments.files import Arrays, DamagedSegmentError, block_sums
+from longsearch.engine.store.segments.files import FACTORS, Arrays, DamagedSegmentError, block_sums
 
 NUMBERS = np.random.default_rng(48)
 WRITTEN: dict[str, NDArray[Any]] = {
@@ -100,3 +100,27 @@ def test_the_checksum_of_rows_is_the_same_whichever_are_taken() -> None:
 def test_a_segment_of_an_older_longsearch_has_no_checksums(tmp_path: Path) -> None:
     arrays = Arrays(tmp_path / "old", {"ids": np.arange(3)}, {}, {})
     assert arrays["ids"].tolist() == [0, 1, 2]
+
+
+def test_a_checksum_tells_every_bit_that_changes() -> None:
+    bits = np.uint64(1) << np.arange(64, dtype=np.uint64)
+    changes = FACTORS[:, None] * bits  # of the sum, whose upper 32 bits are kept
+    assert (changes >= 2**32).all()
+    assert (changes <= np.uint64(2**64 - 2**32)).all()
+
+
+def test_a_segment_with_the_longer_checksums_of_an_older_longsearch_is_read_and_its_damage_told(tmp_path: Path) -> None:
+    path, token = a_segment(tmp_path)
+    raw = {name: array.copy() for name, array in files.mapped(path, token).raw.items()}
+    sums = {name: block_sums(array) for name, array in raw.items()}
+
+    def opened() -> Arrays:
+        return Arrays(path, raw, sums, {name: np.ones(len(own), np.bool_) for name, own in sums.items()})
+
+    all_read(opened())
+    raw["codes"][7, 3] ^= 1
+    raw["counts"][4_500] ^= 8
+    with pytest.raises(DamagedSegmentError):
+        vector_search._cosines(opened(), np.array([7]), np.ones(20, np.float32))
+    with pytest.raises(DamagedSegmentError):
+        opened().part("counts", 4_000, 5_000)

@@ -1,7 +1,7 @@
 """Segments of words rank and count as FTS5 does, to the last bit, whatever changed since they were written."""
 
 from collections.abc import Collection, Iterator
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import apsw.fts5
@@ -154,7 +154,8 @@ def write_as_before(store: Store, n_bytes: int, without: Collection[str] = ()) -
         n = int(now["posting_ends"][-1])
         kept = ("ids", "lengths", "text_lengths", "document_ids", "first_of", "terms", "term_ends", "posting_ends",
                 "n_documents", "position_ends", "positions", "far", "highs")  # fmt: skip
-        own = {name: now[name] for name in kept if name not in without}
+        whole = {**now, "far": postings._far(now, 0, len(now["positions"]))[0]}
+        own = {name: whole[name] for name in kept if name not in without}
         own |= {
             "places": term_counts.places_at(now, 0, n).astype(f"u{n_bytes}"),
             "counts": term_counts.counts_at(now, 0, n),
@@ -610,7 +611,39 @@ def test_where_words_stand_is_known_as_fts5_knows_it(
                         assert held.at(places).tolist() == slow.at(places).tolist()
 
 
-_NEW = {"positions", "far", "highs"}
+@pytest.mark.parametrize("n_positions", [1, 65_536, 131_072, 200_000])
+@pytest.mark.parametrize("is_old", [False, True])
+def test_positions_of_more_than_a_byte_are_found_wherever_they_stand(
+    tmp_path: Path, n_positions: int, is_old: bool
+) -> None:
+    random = np.random.default_rng(n_positions)
+    positions = np.where(random.random(n_positions) < 0.1, random.integers(0, 900, n_positions), 7)
+    places = np.arange(n_positions)  # each passage holds one of two terms once
+    terms = (places >= n_positions // 3).astype(np.int64)
+    cuts = [slice(0, n_positions // 3), slice(n_positions // 3, None)]
+    blocks = [postings.Block(terms[own], places[own], np.ones_like(places)[own], positions[own]) for own in cuts]
+    passages = postings.Passages(places + 1, places + 1, *np.ones((2, n_positions), np.int32))
+    counted = postings.Counted.of(2, passages.document_ids, lambda: iter(blocks))
+    with files.writing(tmp_path / "index", "words", postings.shapes(passages, [b"a", b"b"], counted)) as (
+        token,
+        writer,
+    ):
+        postings.write(writer, passages, [b"a", b"b"], counted)
+    segment = files.mapped(files.path_of(tmp_path / "index", "words", token), token)
+    if is_old:
+        raw = {**segment, "far": np.flatnonzero(positions > 255).astype(np.uint32)}
+        del raw["far_starts"]
+        segment = files.Arrays(segment.path, raw, {}, {})
+    borders = sorted({0, 1, n_positions, *random.integers(0, n_positions, 9).tolist(), *range(0, n_positions, 65_536)})
+    for start, stop in combinations(borders, 2):
+        sums = np.arange(stop - start)
+        postings.add_positions(segment, start, sums)
+        assert np.array_equal(sums - np.arange(stop - start), positions[start:stop])
+    for rows in (places, np.sort(random.integers(0, n_positions, 20)), places[:0]):
+        assert np.array_equal(postings.positions_at(segment, rows), positions[rows])
+
+
+_NEW = {"positions", "far", "highs", "far_starts"}
 
 
 def test_segments_without_positions_are_written_again(store: Store) -> None:
