@@ -229,7 +229,8 @@ class _Embedding:
         self.part = part
         self._unsaved.append(part.vectors)
         # packed at once: unpacked, ten seconds of excerpts from a fast GPU take some hundreds of megabytes
-        self._unsaved_excerpts += [excerpts.packed(*own) for own in part.excerpts]
+        rows = zip(part.excerpts, part.vectors, strict=True)
+        self._unsaved_excerpts += [excerpts.packed(*own, of_passage) for own, of_passage in rows]
         if part.n_tokens_done <= self._stable_tokens:
             self._resume = part
         return part.n_tokens_done - before

@@ -149,7 +149,7 @@ class Cosines:
 def cosines(index: Index, vector: Vectors, found: Candidates) -> Cosines:
     """The cosines of passages, nearest excerpts and documents."""
     of_excerpts, (starts, stops) = np.full(len(found.ids), np.nan), np.full((2, len(found.ids)), -1)
-    nearest = excerpts.nearest(index.db, vector, found.ids.tolist())
+    nearest = excerpts.nearest(index.db, vector, found.ids, found.cosines)
     places = np.searchsorted(found.ids, nearest.passage_ids)
     of_excerpts[places], starts[places], stops[places] = nearest.cosines, nearest.starts, nearest.stops
     of_documents: Scores = np.full(len(found.document_ids), np.nan)

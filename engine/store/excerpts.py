@@ -1,27 +1,67 @@
 """Vectors of excerpts, which tell the part of a passage nearest to a query. A search reads those of its candidates.
 
-From 256 dimensions on a coordinate takes two bits, so a vector of the bundled model has 100 bytes. A cosine is off by
-.019 (standard deviation), and in 92 of 100 passages the nearest excerpt is that of whole vectors; in the others it is
-.015 farther. Shorter vectors take four bits a coordinate, because the error falls with the root of the dimension, and
-so do those of an older index until an idle time makes them smaller.
+From 256 dimensions on a vector is kept as a share of its passage's vector and what is left, in three levels a
+coordinate, five to a byte: an excerpt of the bundled model has 82 bytes. A cosine is off by .017 (standard deviation).
+An older longsearch gave what is left two bits and no share, 100 bytes; its rows stay as they are, because to code them
+once more would cost half as much again. Shorter vectors have four bits a coordinate, as all of a still older index have
+until an idle time gives them two.
 """
 
 import json
 from collections.abc import Sequence
-from typing import NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 
 import apsw
 import numpy as np
 from numpy.typing import NDArray
 
 from longsearch.engine.arrays import Vectors
+from longsearch.engine.store.vec0 import storage_chunks
 
-_LARGEST = 7  # of four bits: codes are -7 to 7; 8 is added to each, and two codes share a byte
+_LARGEST = 7  # of four bits: codes are -7 to 7
 _STEP = 0.9957  # of two bits, in root mean squares: four equal steps are nearest to a normal distribution so
-_LEAST_DIM = 256  # that has two bits
+_BORDER = 0.612  # of three levels, in root mean squares: what is nearer to 0 is 0
+_WHOLE_SHARE = 127
+_LEAST_DIM = 256  # that has fewer than four bits: the error falls with the root of the dimension
 _FARTHEST = 2**16 - 1  # start that two bytes hold; a passage with a later one has four bits
 _OLD = "old_excerpts"
-"""The row of `meta` that says, until all excerpts have two bits, up to which passage they have."""
+"""The row of `meta` that says, until no excerpt of more dimensions has four bits, up to which passage they are gone."""
+
+
+class _Code(NamedTuple):
+    """How coordinates become bytes: each is a digit, and the digits of a byte are those of a number, highest first."""
+
+    head: tuple[tuple[str, str], ...]
+    """What stands before the bytes of a vector; `share` is that of the passage's vector."""
+    places: NDArray[np.uint8]
+    """(each,): what each digit of a byte counts."""
+    numbers: Vectors
+    """(256, each): what the digits of each byte stand for."""
+
+    @classmethod
+    def of(cls, base: int, each: int, step: int, zero: int, **head: str) -> "_Code":
+        """The code with `each` digits to a byte, of which each stands for `step * digit - zero`."""
+        places = base ** np.arange(each - 1, -1, -1)
+        numbers = step * (np.arange(256)[:, None] // places % base) - zero
+        return cls(tuple(head.items()), places.astype(np.uint8), numbers.astype(np.float32))
+
+    def record(self, dim: int) -> np.dtype[np.void]:
+        """The layout of an excerpt's vector."""
+        return np.dtype([*self.head, ("codes", "u1", (-(-dim // len(self.places)),))])
+
+    def in_bytes(self, digits: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """(n, bytes) of digits (n, dim)."""
+        (n, dim), each = digits.shape, len(self.places)
+        wide = np.zeros((n, -(-dim // each) * each), np.uint8)  # np.pad takes longer
+        wide[:, :dim] = digits
+        made: NDArray[np.uint8] = wide.reshape(n, -1, each) @ self.places
+        return made
+
+
+_FOUR_BITS = _Code.of(16, 2, 1, 8, start="<u4", scale="<f4")
+_TWO_BITS = _Code.of(4, 4, 2, 3, start="<u2", scale="<f2")
+_DIFFERENCE = _Code.of(3, 5, 1, 1, start="<u2", scale="<f2", share="i1")
 
 
 class Nearest(NamedTuple):
@@ -37,42 +77,62 @@ class Nearest(NamedTuple):
     """(n,)"""
 
 
-def packed(starts: NDArray[np.int64], vectors: Vectors) -> bytes:
+def packed(starts: NDArray[np.int64], vectors: Vectors, of_passage: Vectors) -> bytes:
     """Pack a passage's excerpts for storage: `starts` (n,) in characters from its start, `vectors` (n, dim).
 
-    Raises ValueError if a vector is not finite.
+    `of_passage` (dim,): the passage's own vector. Raises ValueError if a vector is not finite.
     """
-    if not np.isfinite(vectors).all():
+    if not (np.isfinite(vectors).all() and np.isfinite(of_passage).all()):
         raise ValueError("vectors must be finite")
     if not len(vectors):
         return b""
     if vectors.shape[1] < _LEAST_DIM or starts.max() > _FARTHEST:
         scales = np.abs(vectors).max(axis=1) / _LARGEST
         codes = np.rint(vectors / np.maximum(scales, np.finfo(np.float32).tiny)[:, None]).astype(np.int8) + 8
-        return _records(starts, scales, codes.astype(np.uint8), 4)
-    return _in_two_bits(starts, vectors)
+        return _records(_FOUR_BITS, codes.astype(np.uint8), start=starts, scale=scales)
+    kept = storage_chunks.codes_of(of_passage[None])
+    whole = (kept * storage_chunks.scales_of(kept)[:, None])[0]
+    shares = np.rint(np.clip(vectors @ whole, -1, 1) * _WHOLE_SHARE).astype(np.int8)
+    left = vectors - shares[:, None] * (whole / np.float32(_WHOLE_SHARE))
+    borders = _BORDER * np.sqrt(np.einsum("nd,nd->n", left, left) / left.shape[1])[:, None]
+    codes = (left >= -borders).view(np.uint8) + (left > borders)
+    return _records(_DIFFERENCE, codes, start=starts, scale=_scales(left, codes - np.float32(1)), share=shares)
 
 
 def _in_two_bits(starts: NDArray[np.int64], vectors: Vectors) -> bytes:
-    """The scale is such that the cosine of a vector with itself stays: nDCG@10 falls by .017 with that of the step."""
-    squares = np.einsum("nd,nd->n", vectors, vectors)
-    steps = _STEP * np.sqrt(squares / vectors.shape[1])[:, None]
+    steps = _STEP * np.sqrt(np.einsum("nd,nd->n", vectors, vectors) / vectors.shape[1])[:, None]
     codes = (vectors >= -steps).view(np.uint8) + (vectors >= 0) + (vectors >= steps)
-    products = np.einsum("nd,nd->n", vectors, codes * np.float32(2) - np.float32(3))
-    return _records(starts, squares / np.maximum(products, np.finfo(np.float32).tiny), codes, 2)
+    return _records(_TWO_BITS, codes, start=starts, scale=_scales(vectors, codes * np.float32(2) - np.float32(3)))
 
 
-def _records(starts: NDArray[np.int64], scales: Vectors, codes: NDArray[np.uint8], n_bits: int) -> bytes:
-    """Records of codes (n, dim). Two bits have a byte or two more, so that their length tells them from four."""
-    dim, each = codes.shape[1], 8 // n_bits
-    wide = np.pad(codes, ((0, 0), (0, -dim % each))) if dim % each else codes
-    records = np.zeros(len(codes), _record(dim, n_bits))
-    records["start"], records["scale"] = starts, scales
-    for place in range(each):
-        records["codes"] |= wide[:, place::each] << np.uint8(8 - n_bits * (place + 1))
-    if n_bits == 4:
-        return records.tobytes()
-    return records.tobytes() + (b"\0" if (records.nbytes + 1) % _record(dim, 4).itemsize else b"\0\0")
+def _scales(vectors: Vectors, numbers: Vectors) -> Vectors:
+    """(n,): such that the cosine of a vector with itself stays: nDCG@10 falls by .017 with those of equal steps."""
+    squares, products = (np.einsum("nd,nd->n", vectors, own) for own in (vectors, numbers))
+    scales: Vectors = squares / np.maximum(products, np.finfo(np.float32).tiny)
+    return scales
+
+
+def _records(code: _Code, digits: NDArray[np.uint8], **heads: NDArray[Any]) -> bytes:
+    """Records of digits (n, dim), and bytes behind them until the length tells the code."""
+    dim = digits.shape[1]
+    records = np.zeros(len(digits), code.record(dim))
+    for name, values in heads.items():
+        records[name] = values
+    records["codes"] = code.in_bytes(digits)
+    n_bytes = records.nbytes
+    while _code_of(n_bytes, dim) is not code:
+        n_bytes += 1
+    return records.tobytes().ljust(n_bytes, b"\0")
+
+
+@cache
+def _code_of(n_bytes: int, dim: int) -> _Code:
+    """The code of a row of this length: four bits have nothing behind them, two bits a byte, or two for the former."""
+    four, two = _FOUR_BITS.record(dim).itemsize, _TWO_BITS.record(dim).itemsize
+    if n_bytes % four == 0:
+        return _FOUR_BITS
+    rest = n_bytes % two
+    return _TWO_BITS if rest == 1 or (rest == 2 and (n_bytes - 1) % four == 0) else _DIFFERENCE
 
 
 def are_old(db: apsw.Connection) -> bool:
@@ -81,19 +141,18 @@ def are_old(db: apsw.Connection) -> bool:
 
 
 def make_smaller(db: apsw.Connection, dim: int, n: int) -> bool:
-    """Give two bits to the excerpts of `n` more passages of an older index; return False if all have them."""
+    """Give two bits to the excerpts of `n` more passages of an older index; return False if none has four."""
     last = db.execute("SELECT value FROM meta WHERE key = ?", (_OLD,)).get
     if last is None:
         return False
     sql = "SELECT passage_id, vectors FROM excerpt_vectors WHERE passage_id > ? ORDER BY passage_id LIMIT ?"
     rows: list[tuple[int, bytes]] = list(db.execute(sql, (last, n)))
-    long, made = _record(dim, 4), []
+    made, numbers = [], _FOUR_BITS.numbers
     for id_, own in rows if dim >= _LEAST_DIM else ():
-        if len(own) % long.itemsize == 0:
-            old = np.frombuffer(own, long)
-            codes = np.stack([old["codes"] >> 4, old["codes"] & 15], axis=2).reshape(len(old), -1)[:, :dim]
-            vectors = (codes.astype(np.float32) - 8) * old["scale"][:, None]
-            made.append((packed(old["start"].astype(np.int64), vectors), id_))
+        if _code_of(len(own), dim) is _FOUR_BITS:
+            old = np.frombuffer(own, _FOUR_BITS.record(dim))
+            vectors = numbers[old["codes"]].reshape(len(old), -1)[:, :dim] * old["scale"][:, None]
+            made.append((_in_two_bits(old["start"].astype(np.int64), vectors), id_))
     db.executemany("UPDATE excerpt_vectors SET vectors = ? WHERE passage_id = ?", made)
     if rows:
         db.execute("UPDATE meta SET value = ? WHERE key = ?", (rows[-1][0], _OLD))
@@ -119,50 +178,46 @@ def remove_all(db: apsw.Connection) -> None:
 
 
 def inherit(db: apsw.Connection, old: Sequence[int], new: Sequence[int]) -> None:
-    """Copy the excerpts of old passages to new passages with the same text."""
+    """Copy the excerpts of old passages to new passages with the same text and the same vectors."""
     sql = "INSERT INTO excerpt_vectors SELECT ?, vectors FROM excerpt_vectors WHERE passage_id = ?"
     db.executemany(sql, zip(new, old, strict=True))
 
 
-def nearest(db: apsw.Connection, query: Vectors, passage_ids: Sequence[int]) -> Nearest:
-    """The excerpts nearest to `query` (dim,) in these passages."""
+def nearest(
+    db: apsw.Connection, query: Vectors, passage_ids: NDArray[np.int64], cosines: NDArray[np.floating[Any]]
+) -> Nearest:
+    """The excerpts nearest to `query` (dim,) in these passages (n,), ascending, whose own `cosines` (n,) are known."""
     sql = (
         "SELECT passage_id, vectors FROM excerpt_vectors"
         " WHERE passage_id IN (SELECT value FROM json_each(?)) ORDER BY passage_id"
     )
-    rows: list[tuple[int, bytes]] = list(db.execute(sql, (json.dumps(list(passage_ids)),))) if len(passage_ids) else []
-    if not rows:
-        none = np.empty(0, np.int64)
-        return Nearest(none, none, none, np.empty(0, np.float32))
-    long, found = _record(len(query), 4).itemsize, []
-    for n_bits in (2, 4):
-        if not (own := [row for row in rows if bool(len(row[1]) % long) == (n_bits == 2)]):
+    listed = json.dumps(passage_ids.tolist())
+    rows: list[tuple[int, bytes]] = list(db.execute(sql, (listed,))) if len(passage_ids) else []
+    found, of_codes = [], [_code_of(len(own), len(query)) for _, own in rows]
+    for code in (_DIFFERENCE, _TWO_BITS, _FOUR_BITS):
+        if not (own_rows := [row for row, of_row in zip(rows, of_codes, strict=True) if of_row is code]):
             continue
-        record = _record(len(query), n_bits)
-        sizes = np.array([len(packed) // record.itemsize for _, packed in own])
-        whole = b"".join(packed[: len(packed) // record.itemsize * record.itemsize] for _, packed in own)
+        record, ids = code.record(len(query)), np.array([id_ for id_, _ in own_rows], np.int64)
+        sizes = np.array([len(own) // record.itemsize for _, own in own_rows])
+        whole = b"".join(own[: size * record.itemsize] for (_, own), size in zip(own_rows, sizes.tolist(), strict=True))
         records = np.frombuffer(whole, record)
-        firsts, each = np.cumsum(sizes) - sizes, 8 // n_bits
-        parts = np.pad(query, (0, -len(query) % each)).reshape(-1, each)
-        cosines = np.zeros(len(records), np.float32)
-        for place in range(each):
-            codes = records["codes"] >> (8 - n_bits * (place + 1)) & (2**n_bits - 1)
-            cosines += codes.astype(np.float32) @ parts[:, place]
-        cosines = 2 * cosines - 3 * query.sum() if n_bits == 2 else cosines - 8 * query.sum()
-        cosines *= records["scale"].astype(np.float32)
-        highest = np.maximum.reduceat(cosines, firsts)
-        equal = np.flatnonzero(cosines == np.repeat(highest, sizes))
+        parts = np.pad(query, (0, -len(query) % len(code.places))).reshape(-1, len(code.places))
+        of_bytes = (parts @ code.numbers.T).ravel()  # (bytes * 256,): what each byte adds to a product
+        near = of_bytes.take(records["codes"] + np.arange(0, len(of_bytes), 256)).sum(axis=1)
+        near *= records["scale"].astype(np.float32)
+        if code is _DIFFERENCE:
+            of_passages = np.nan_to_num(cosines[np.searchsorted(passage_ids, ids)] / _WHOLE_SHARE)
+            near += records["share"] * np.repeat(of_passages, sizes).astype(np.float32)
+        firsts = np.cumsum(sizes) - sizes
+        highest = np.maximum.reduceat(near, firsts)
+        equal = np.flatnonzero(near == np.repeat(highest, sizes))
         best = equal[np.searchsorted(equal, firsts)]  # in each passage, the first of those with the highest cosine
         following = np.append(records["start"][1:].astype(np.int64), -1)
         following[firsts + sizes - 1] = -1
-        ids = np.array([id_ for id_, _ in own], np.int64)
         found.append((ids, records["start"][best].astype(np.int64), following[best], highest))
-    ids, starts, stops, cosines = map(np.concatenate, zip(*found, strict=True))
+    if not found:
+        none = np.empty(0, np.int64)
+        return Nearest(none, none, none, np.empty(0, np.float32))
+    ids, starts, stops, highest = map(np.concatenate, zip(*found, strict=True))
     order = np.argsort(ids)
-    return Nearest(ids[order], starts[order], stops[order], cosines[order])
-
-
-def _record(dim: int, n_bits: int) -> np.dtype[np.void]:
-    """The layout of an excerpt's vector."""
-    start, scale = ("<u2", "<f2") if n_bits == 2 else ("<u4", "<f4")
-    return np.dtype([("start", start), ("scale", scale), ("codes", "u1", (-(-dim * n_bits // 8),))])
+    return Nearest(ids[order], starts[order], stops[order], highest[order])

@@ -304,6 +304,10 @@ INSERT INTO words (words, rank) VALUES ('pgsz', 4045);
 INSERT INTO meta SELECT 'old_words', 0 WHERE EXISTS (SELECT 1 FROM words_docsize);
 """
 
+_V22 = """
+-- Excerpts may be kept as differences from their passages (see `excerpts`): an older longsearch would misread them.
+"""
+
 MIGRATIONS: tuple[str, ...] = (
     *(_V1, _V2, _V3, _V4, _V5, _V6, _V7, _V8, _V9, _V10, _V11, _V12, _V13, _V14, _V15, _V16),
     _V17,
@@ -311,6 +315,7 @@ MIGRATIONS: tuple[str, ...] = (
     _V19,
     _V20,
     _V21,
+    _V22,
 )
 """Append only: a script that has been released is never edited."""
 

@@ -54,7 +54,8 @@ class Inventor:
         whole = unit(self._common + 0.6 * subject + 0.5 * self._directions(1)[0])
         vectors = unit(0.8 * whole + 0.6 * self._directions(n))
         near = unit(0.85 * np.repeat(vectors, _EXCERPTS, axis=0) + 0.5 * self._directions(n * _EXCERPTS))
-        return texts, vectors, whole, _cut(packed(np.tile(np.arange(_EXCERPTS) * 150, n), near), n)
+        starts, of_passages = np.arange(_EXCERPTS) * 150, zip(np.split(near, n), vectors, strict=True)
+        return texts, vectors, whole, [packed(starts, own, of_passage) for own, of_passage in of_passages]
 
     def questions(self, n: int) -> Iterator[Question]:
         """Some consecutive words of a sentence, with a vector near to that of one subject."""
@@ -76,12 +77,6 @@ class Inventor:
 
     def _directions(self, n: int) -> NDArray[np.float32]:
         return unit(self._random.standard_normal((n, DIM), np.float32))
-
-
-def _cut(whole: bytes, n: int) -> list[bytes]:
-    """`n` equal parts: to pack the excerpts of a document at once is four times as fast as passage by passage."""
-    size = len(whole) // n
-    return [whole[start : start + size] for start in range(0, len(whole), size)]
 
 
 def unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:

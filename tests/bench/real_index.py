@@ -158,8 +158,8 @@ def _add(store: Store, title: str, text: str, number: int) -> int:
         begins, directions = _weighted(text[one.start : one.stop])
         firsts = np.arange(0, len(begins), _WORDS_OF_EXCERPT)
         of_excerpts = np.add.reduceat(directions, firsts)
-        excerpts.append(packed(np.append(0, begins[firsts[1:]]), _unit(of_excerpts)))
         sums.append(of_excerpts.sum(axis=0))
+        excerpts.append(packed(np.append(0, begins[firsts[1:]]), _unit(of_excerpts), _unit(sums[-1])))
     values = (MetadataValue("date", f"{1990 + number % 35}-05-01", "front matter"),
               MetadataValue("author", ("Ann Lee", "Bo Li", "Carl Orff")[number % 3], "front matter"))  # fmt: skip
     name = f"{_FOLDERS[number % 5]}/{number % 97}/document {number}.{_TYPES[number // 5 % 5]}"

@@ -39,7 +39,7 @@ def put(store: Store, number: int, seed: int) -> None:
     """Store in file `number` a document of 200 passages with vectors, all made from `seed`."""
     document_id = store.add_document(record(f"{number}.pdf"), *document(str(seed), PASSAGES))
     vectors = vectors_of(seed)
-    excerpts = [packed(np.arange(5), np.repeat(vector[None], 5, axis=0)) for vector in vectors]
+    excerpts = [packed(np.arange(5), np.repeat(vector[None], 5, axis=0), vector) for vector in vectors]
     store.add_vectors(document_id, 0, vectors, 9 * PASSAGES, bytes(2**20), excerpts)
     store.finish_embedding(document_id, vectors[0], 9 * PASSAGES)
 

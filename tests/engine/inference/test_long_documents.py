@@ -24,7 +24,8 @@ torch.set_num_threads(1)
 text = sys.stdin.read()
 encoder = Encoder.open("bundled", device="cpu", dtype="float32")
 kept = [  # in the form that the indexer keeps
-    (part.vectors, [packed(*own) for own in part.excerpts]) for part in encoder.stream(*encoder.split(text))
+    (part.vectors, [packed(*own, whole) for own, whole in zip(part.excerpts, part.vectors)])
+    for part in encoder.stream(*encoder.split(text))
 ]
 status = Path("/proc/self/status")
 if status.exists():  # on Linux a child inherits ru_maxrss: a small child would report its parent's peak

@@ -59,8 +59,9 @@ def add_invented(store: Store, number: int, mean_passages: int = 4) -> int:
     text = DocumentText("\n".join(texts), tuple(starts[:-1:2]), title, (Heading(1, f"Part {number}", 0),), values)
     file = FileStamp(f"{_FOLDERS[number % 3]}/file {number}.{_KINDS[number % 3]}", number, 10**18, number + 1)
     document_id = store.add_document(file, b"%032d" % number, text, places)
-    excerpts = [packed(np.array([0, 12]), unit_vectors(2, seed=1000 * number + i)) for i in range(n)]
-    store.add_vectors(document_id, 0, unit_vectors(n, seed=number), 20 * n, None, excerpts)
+    vectors, begins = unit_vectors(n, seed=number), np.array([0, 12])
+    excerpts = [packed(begins, unit_vectors(2, seed=1000 * number + i), own) for i, own in enumerate(vectors)]
+    store.add_vectors(document_id, 0, vectors, 20 * n, None, excerpts)
     store.finish_embedding(document_id, unit_vectors(1, seed=number + 7)[0], 20 * n)
     return document_id
 

@@ -51,8 +51,8 @@ def add(
     document_id = store.add_document(FileStamp(path, 1, 1, 1), content_hash, text, passages)
     if directions is not None:
         packed_excerpts = [
-            packed(_EXCERPT_CHARACTERS * np.arange(len(own)), np.array(own, np.float32).reshape(-1, DIM))
-            for own in excerpts
+            packed(_EXCERPT_CHARACTERS * np.arange(len(own)), np.array(own, np.float32).reshape(-1, DIM), of_passage)
+            for own, of_passage in zip(excerpts, directions, strict=False)
         ]
         store.add_vectors(document_id, 0, np.stack(directions), 5 * len(sentences), None, packed_excerpts)
         store.finish_embedding(document_id, directions[0] if whole is None else whole, 5 * len(sentences))

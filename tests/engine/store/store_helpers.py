@@ -104,7 +104,8 @@ def unit_vectors(n: int, dim: int = DIM, seed: int = 0) -> NDArray[np.float32]:
 def embed(store: Store, document_id: int, seed: int = 0) -> NDArray[np.float32]:
     """Give a document all its vectors; return those of its passages."""
     given = unit_vectors(len(store.passages(document_id)), seed=seed)
-    excerpts = [packed(np.arange(n), unit_vectors(n, seed=seed + n)) for n in (row % 3 for row in range(len(given)))]
+    rows = ((row % 3, own) for row, own in enumerate(given))
+    excerpts = [packed(np.arange(n), unit_vectors(n, seed=seed + n), own) for n, own in rows]
     assert store.add_vectors(document_id, 0, given, 9 * len(given), b"state", excerpts)
     assert store.finish_embedding(document_id, unit_vectors(1, seed=seed + 1)[0], 9 * len(given) + 1)
     return given

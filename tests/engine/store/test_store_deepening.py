@@ -74,7 +74,7 @@ def test_a_grown_document_inherits_the_width_of_the_state(store: Store) -> None:
 
 def test_passages_are_replaced_one_after_another_while_all_can_be_searched(store: Store) -> None:
     document_id = narrow(store)
-    excerpts = [packed(np.array([0, 4]), unit_vectors(2, seed=7))] * 2
+    excerpts = [packed(np.array([0, 4]), unit_vectors(2, seed=7), NEW[0])] * 2
     assert store.deepen_vectors(document_id, 0, NEW[:2], 18, b"middle", excerpts)
     np.testing.assert_array_equal(vectors_of_passages(store, document_id), np.concatenate((NEW[:2], OLD[2:])))
     (left,) = store.narrow()

@@ -1,4 +1,4 @@
-"""Excerpt vectors take two or four bits a coordinate, tell the nearest excerpt, and go with their passages."""
+"""Excerpt vectors are kept in three codes, tell the nearest excerpt, and go with their passages."""
 
 from collections.abc import Sequence
 
@@ -23,14 +23,20 @@ def table_alone() -> apsw.Connection:
     return db
 
 
-def at_places(vectors: NDArray[np.float32]) -> bytes:
-    """Pack these vectors as excerpts of five characters each."""
-    return excerpts.packed(5 * np.arange(len(vectors)), vectors)
+def at_places(vectors: NDArray[np.float32], of_passage: NDArray[np.float32] | None = None) -> bytes:
+    """Pack these vectors as excerpts of five characters each, by default of a passage that is like none of them."""
+    if of_passage is None:
+        of_passage = unit_vectors(1, vectors.shape[1], seed=999)[0]
+    return excerpts.packed(5 * np.arange(len(vectors)), vectors, of_passage)
 
 
-def nearest(db: apsw.Connection, query: NDArray[np.float32], ids: Sequence[int]) -> dict[int, tuple[int, int, float]]:
-    """(start, stop, cosine) of the nearest excerpt of each passage."""
-    numbers, *found = (column.tolist() for column in excerpts.nearest(db, query, ids))
+def nearest(
+    db: apsw.Connection, query: NDArray[np.float32], ids: Sequence[int], cosines: NDArray[np.float32] | None = None
+) -> dict[int, tuple[int, int, float]]:
+    """(start, stop, cosine) of the nearest excerpt of each passage; by default their passages are as in `at_places`."""
+    if cosines is None:
+        cosines = np.repeat(unit_vectors(1, len(query), seed=999) @ query, len(ids))
+    numbers, *found = (column.tolist() for column in excerpts.nearest(db, query, np.array(ids, np.int64), cosines))
     return dict(zip(numbers, zip(*found, strict=True), strict=True))
 
 
@@ -58,33 +64,83 @@ def test_the_nearest_excerpt_is_the_exact_one_within_rounding(dim: int, sizes: l
         assert exact[number] >= exact.max() - 2 * rounding
 
 
-def one_by_one(vector: NDArray[np.float32]) -> list[float]:
+def in_two_bits(vector: NDArray[np.float32]) -> list[float]:
     """The coordinates of a vector of a normal distribution in two bits, found without the store's code."""
     step = 0.9957 * float(np.sqrt(np.mean(vector.astype(float) ** 2)))
     levels = [(-3 if value < -step else -1 if value < 0 else 1 if value < step else 3) for value in vector.tolist()]
-    scale = sum(value**2 for value in vector.tolist()) / sum(map(float.__mul__, vector.tolist(), map(float, levels)))
+    return scaled(vector.tolist(), levels)
+
+
+def by_passage(vector: NDArray[np.float32], of_passage: NDArray[np.float32]) -> list[float]:
+    """The coordinates of a vector as a share of its passage's and three levels, found without the store's code."""
+    share = round(127 * float(vector @ of_passage)) / 127
+    left = [own - share * other for own, other in zip(vector.tolist(), of_passage.tolist(), strict=True)]
+    border = 0.612 * float(np.sqrt(np.mean(np.square(left))))
+    levels = [(value > border) - (value < -border) for value in left]
+    return [share * other + own for other, own in zip(of_passage.tolist(), scaled(left, levels), strict=True)]
+
+
+def scaled(vector: list[float], levels: list[int]) -> list[float]:
+    """The levels such that their product with the vector is that of the vector with itself."""
+    scale = sum(value**2 for value in vector) / sum(map(float.__mul__, vector, map(float, levels)))
     return [level * scale for level in levels]
 
 
 @pytest.mark.parametrize("dim", [384, 257])
-def test_from_256_dimensions_on_a_coordinate_takes_two_bits(dim: int) -> None:
-    vectors, query = [unit_vectors(n, dim, seed=n) for n in (1, 2, 5, 200)], unit_vectors(1, dim, seed=1)[0]
-    packed = [at_places(own) for own in vectors]
-    assert all(0 < len(one) - len(own) * (4 + -(-dim // 4)) <= 2 for one, own in zip(packed, vectors, strict=True))
+def test_from_256_dimensions_on_an_excerpt_is_a_share_of_its_passage_and_three_levels(dim: int) -> None:
+    passages, query = unit_vectors(4, dim, seed=50), unit_vectors(1, dim, seed=1)[0]
+    mixed = [0.6 * unit_vectors(n, dim, seed=n) + 0.8 * own for n, own in zip((1, 2, 5, 200), passages, strict=True)]
+    vectors = [own / np.linalg.norm(own, axis=1, keepdims=True) for own in mixed]
+    packed = [at_places(own, of_passage) for own, of_passage in zip(vectors, passages, strict=True)]
+    assert all(0 <= len(one) - len(own) * (5 + -(-dim // 5)) <= 2 for one, own in zip(packed, vectors, strict=True))
     db = table_alone()
     excerpts.add(db, range(4), packed)
-    for id_, (start, _, cosine) in nearest(db, query, range(4)).items():
-        expected = np.array([one_by_one(own) for own in vectors[id_]]) @ query
+    for id_, (start, _, cosine) in nearest(db, query, range(4), passages @ query).items():
+        expected = np.array([by_passage(own, passages[id_]) for own in vectors[id_]]) @ query
         assert start == 5 * int(expected.argmax())
         assert cosine == pytest.approx(expected.max(), abs=5e-4)
 
 
-@pytest.mark.parametrize(("dim", "least", "most"), [(255, 0.003, 0.01), (384, 0.015, 0.02)])
-def test_rounding_moves_a_cosine_by_less_than_a_fiftieth(dim: int, least: float, most: float) -> None:
-    vectors, query = unit_vectors(300, dim), unit_vectors(1, dim, seed=1)[0]
+@pytest.mark.parametrize("dim", [384, 257])
+def test_two_bits_of_an_older_longsearch_are_read_beside_rows_of_today(dim: int) -> None:
+    vectors, query = [unit_vectors(n, dim, seed=n) for n in (1, 2, 5, 200)], unit_vectors(1, dim, seed=1)[0]
+    packed = [excerpts._in_two_bits(5 * np.arange(len(own)), own) for own in vectors]
+    assert all(0 < len(one) - len(own) * (4 + -(-dim // 4)) <= 2 for one, own in zip(packed, vectors, strict=True))
     db = table_alone()
-    excerpts.add(db, range(len(vectors)), [at_places(vector[None]) for vector in vectors])
-    found = nearest(db, query, range(len(vectors)))
+    excerpts.add(db, range(5), [*packed, at_places(vectors[1])])
+    found = nearest(db, query, range(5))
+    for id_, own in enumerate(vectors):
+        start, _, cosine = found[id_]
+        expected = np.array([in_two_bits(vector) for vector in own]) @ query
+        assert start == 5 * int(expected.argmax())
+        assert cosine == pytest.approx(expected.max(), abs=5e-4)
+    assert found[4][2] == pytest.approx((vectors[1] @ query).max(), abs=0.07)
+
+
+@pytest.mark.parametrize("dim", [256, 257, 300, 384, 512, 768])
+def test_the_length_of_a_row_tells_its_code(dim: int) -> None:
+    vectors = np.ones((401, dim), np.float32)
+    for n in range(1, 402):
+        starts, own = np.arange(n), vectors[:n]
+        assert excerpts._code_of(len(excerpts._in_two_bits(starts, own)), dim) is excerpts._TWO_BITS
+        assert excerpts._code_of(n * excerpts._FOUR_BITS.record(dim).itemsize, dim) is excerpts._FOUR_BITS
+        row = excerpts.packed(starts, own, own[0] / dim**0.5)
+        assert excerpts._code_of(len(row), dim) is excerpts._DIFFERENCE
+        assert len(row) // excerpts._DIFFERENCE.record(dim).itemsize == n
+
+
+@pytest.mark.parametrize(
+    ("dim", "share", "least", "most"),
+    [(255, 0, 0.003, 0.01), (384, 0, 0.02, 0.025), (384, 0.6, 0.015, 0.02), (384, 0.8, 0.01, 0.015)],
+)
+def test_rounding_moves_a_cosine_the_less_the_more_an_excerpt_is_like_its_passage(
+    dim: int, share: float, least: float, most: float
+) -> None:
+    own, passages, query = unit_vectors(300, dim), unit_vectors(300, dim, seed=5), unit_vectors(1, dim, seed=1)[0]
+    vectors = (share * passages + (1 - share**2) ** 0.5 * own).astype(np.float32)
+    db, packed = table_alone(), map(at_places, vectors[:, None], passages)
+    excerpts.add(db, range(len(vectors)), list(packed))
+    found = nearest(db, query, range(len(vectors)), passages @ query)
     moved = np.array([found[row][2] for row in range(len(vectors))]) - vectors @ query
     assert least < np.sqrt((moved**2).mean()) < most
 
@@ -112,7 +168,7 @@ def test_the_excerpts_of_an_older_index_get_two_bits_a_few_passages_at_a_time(mo
 
 def test_a_passage_with_an_excerpt_that_begins_far_away_keeps_its_start() -> None:
     db = table_alone()
-    excerpts.add(db, [1], [excerpts.packed(np.array([0, 70_000]), unit_vectors(2, 384))])
+    excerpts.add(db, [1], [excerpts.packed(np.array([0, 70_000]), unit_vectors(2, 384), unit_vectors(1, 384)[0])])
     assert nearest(db, unit_vectors(2, 384)[1], [1])[1][0] == 70_000
 
 
