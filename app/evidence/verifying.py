@@ -18,6 +18,7 @@ from longsearch.app.search.scope import Scope, opened
 from longsearch.app.search.searching import Question, search
 from longsearch.engine.citing.draft_formats import with_blocks
 from longsearch.engine.citing.drafts import Quoted, quotations_in
+from longsearch.engine.citing.interrupted import span_around
 from longsearch.engine.citing.wording import Difference, differences, whole_words
 from longsearch.engine.errors import LongsearchError, QueryError
 from longsearch.engine.query_language.file_filter import FileFilter, folded
@@ -39,6 +40,8 @@ _MOST_WORDS = 150
 """Words of a document that may stand where the quotation has others; between two halves there may be a page of them."""
 _REACH = 6_000
 """Characters of a document in which the two halves of a quotation may stand, with a page's end between them."""
+_AROUND = 3_000
+"""Characters on each side of a place in which its quotation may go on, behind a figure."""
 
 
 class Status(StrEnum):
@@ -157,7 +160,10 @@ def _read(scope: Scope, pieces: Sequence[str], anchor: str, place: Quotation) ->
             found.append(Difference(piece, ""))
             continue
         said, starts = _said(scope, own[0])
-        found += differences(piece, said.text, starts)
+        found_here = differences(piece, said.text, starts)
+        if found_here and (whole := _around(scope, piece, own[0])):
+            said, found_here = whole, []
+        found += found_here
         if piece == anchor and said.text:
             place = said
     return _Read(place, tuple(found))
@@ -174,6 +180,18 @@ def _said(scope: Scope, place: Quotation) -> tuple[Quotation, list[int]]:
         pages = documents.outline(db, place.document_id).page_starts
     said = replace(place, start=before + start, stop=before + stop, text=text[start:stop])
     return said, [page - said.start for page in pages if said.start <= page <= said.stop]
+
+
+def _around(scope: Scope, piece: str, place: Quotation) -> Quotation | None:
+    """Return the place where a piece goes on behind a figure, a footnote or a page's end that stands in its way."""
+    one = replace(scope, folders=[folder for folder in scope.folders if folder.root == place.root])
+    with opened(one) as found:
+        db = found.indexes[0].db
+        before = max(0, place.start - _AROUND)
+        (text,) = texts.spans(db, place.document_id, [(before, place.stop + _AROUND)])
+        pages = [page - before for page in documents.outline(db, place.document_id).page_starts]
+    span = span_around(piece, text, pages)
+    return span and replace(place, start=before + span[0], stop=before + span[1], text=text[slice(*span)])
 
 
 def nearest(

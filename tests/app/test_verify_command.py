@@ -297,6 +297,26 @@ def test_a_note_of_a_page_is_found_by_the_name_that_its_number_leads_to(tmp_path
     assert [one.text for one in quoted.cited] == ["Smith 2001"]
 
 
+@pytest.mark.parametrize(
+    ("said", "status"),
+    [
+        ("never a sound from the pumps of the second loop was heard that night", "verbatim"),
+        ("sound from the pumps of the second loop was heard that night by anybody in the hall", "verbatim"),
+        ("never a sound from the pipes of the second loop was heard that night", "changed"),
+    ],
+)
+def test_a_quotation_may_go_on_behind_a_figure(
+    home: Path, capsys: pytest.CaptureFixture[str], said: str, status: str
+) -> None:
+    text = (
+        "There was never a sound from the pumps of the\n\nLoop A Loop B\n\nFigure 2: The loops\n\n"
+        "second loop was heard that night by anybody in the hall."
+    )
+    papers = make_folder(home / "papers", {"loops.md": text})
+    (one,) = verified(capsys, papers, f"“{said}”")["quotations"]
+    assert one["status"] == status
+
+
 def test_a_draft_that_is_not_there_is_named(papers: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify", str(papers.parent / "gone.docx"), str(papers)]) == 3
     assert "is not a file" in capsys.readouterr().err
