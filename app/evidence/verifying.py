@@ -19,6 +19,7 @@ from longsearch.app.search.searching import Question, search
 from longsearch.engine.citing.draft_formats import with_blocks
 from longsearch.engine.citing.drafts import Quoted, quotations_in
 from longsearch.engine.citing.interrupted import span_around
+from longsearch.engine.citing.names import is_names_alone
 from longsearch.engine.citing.wording import Difference, differences, whole_words
 from longsearch.engine.errors import LongsearchError, QueryError
 from longsearch.engine.query_language.file_filter import FileFilter, folded
@@ -40,6 +41,8 @@ _MOST_WORDS = 150
 """Words of a document that may stand where the quotation has others; between two halves there may be a page of them."""
 _REACH = 6_000
 """Characters of a document in which the two halves of a quotation may stand, with a page's end between them."""
+_PASSAGES = 5
+"""Passages of a document among which the sentence that supports a claim is chosen."""
 _AROUND = 3_000
 """Characters on each side of a place in which its quotation may go on, behind a figure."""
 
@@ -197,18 +200,25 @@ def _around(scope: Scope, piece: str, place: Quotation) -> Quotation | None:
 def nearest(
     scope: Scope, text: str, source: VectorSource, path: str = ""
 ) -> tuple[Quotation, ChanceLevel | None] | None:
-    """Return the passage nearest to a text, as a place, and its level. `path`: in this document alone."""
+    """Return the sentence nearest to a text, as a place, and its level. `path`: in this document alone.
+
+    Of one document it is the sentence that answers best, in whichever passage; the names of authors and of where they
+    work are left out if the document says anything else.
+    """
     words = " ".join(re.findall(r"\w+(?:['’-]\w+)*", text)[:60])
     also = [("in", _relative(scope, path))] if path else []
     asked = Question(words, SearchMode.HYBRID, k=5 if path else 1, also=also, unfold=bool(path), literal=True)
     try:
-        hits = search(scope, asked, source).hits
+        results = search(scope, asked, source)
     except LongsearchError:
         return None
-    hit = next((hit for hit in hits if not path or path in (hit.path, *hit.also_at)), None)
+    hit = next((hit for hit in results.hits if not path or path in (hit.path, *hit.also_at)), None)
     if hit is None or not hit.passages:
         return None
     best = hit.passages[0]
+    if path:
+        said = [one.passage for one in replace(results, hits=(hit,)).answers(_PASSAGES)] or hit.passages
+        best = next((one for one in said if not is_names_alone(one.sentence)), said[0])
     start, stop = best.excerpt or (best.start, best.stop)
     place = Quotation(
         hit.document_id, hit.path, hit.title, best.page, best.heading, start, stop, best.sentence, 0.0, False,

@@ -1,5 +1,6 @@
 """`longsearch verify`: verbatim, changed, from elsewhere, invented."""
 
+import hashlib
 import json
 import zipfile
 from collections.abc import Callable, Iterator
@@ -17,8 +18,9 @@ from longsearch.engine.citing.drafts import quotations_in
 from longsearch.engine.citing.wording import Difference, differences
 from longsearch.engine.errors import QueryError
 from longsearch.engine.store import documents
+from longsearch.engine.store.records import FileStamp
 from longsearch.engine.store.store import Store
-from longsearch.engine.types.documents import MetadataValue
+from longsearch.engine.types.documents import DocumentText, MetadataValue, Passage
 from longsearch.engine.types.results import SearchMode
 from tests.app.made_folders import make_folder
 
@@ -341,6 +343,21 @@ def test_each_claim_gets_what_its_source_says_nearest_to_it(papers: Path, capsys
     said = capsys.readouterr().out
     assert "line 1  The valve had failed before." in said and "> The same valve had failed nine times" in said
     assert said.endswith("1 claim\n")
+
+
+def test_the_names_of_authors_support_no_claim(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names, said = "Jane Miller, Valve Works Ltd.", "The pilot valve was made of brass by a small company in the north."
+    papers = make_folder(home / "papers", {"miller-1979.md": f"{names}\n\n{said}"})
+    passages = [Passage(0, len(names), 5), Passage(len(names) + 2, len(names) + 2 + len(said), 12)]
+    with Store.open(index_path(papers), root=papers) as store:
+        text = DocumentText(f"{names}\n\n{said}", (), "")
+        stamp = FileStamp("miller-1979.md", len(text.text), 1, 1)
+        store.add_document(stamp, hashlib.sha256(b"new").digest(), text, passages)
+    draft = home / "claims.md"
+    draft.write_text("Miller's works made the valve [@miller1979].")
+    main(["verify", "--claims", str(draft), str(papers), "--json"])
+    (claim,) = json.loads(capsys.readouterr().out)["claims"]
+    assert claim["text"] == said
 
 
 def test_the_app_lists_the_quotations_of_a_draft_with_what_is_wrong_first(papers: Path) -> None:
