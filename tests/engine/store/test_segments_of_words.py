@@ -658,3 +658,22 @@ def test_segments_without_positions_are_written_again(store: Store) -> None:
     with store.reading() as db:
         assert all("positions" in arrays.raw for arrays, _ in Segments(db).opened(Kind.WORDS) or ())
     check(store, ['"apple number"', "plum"])
+
+
+def test_a_segment_holds_ids_in_four_bytes_and_far_positions_in_two(store: Store) -> None:
+    write(store, "a.md", ["apple pear", " ".join(f"plum{number}" for number in range(300))])
+    write(store, "b.md", ["cherry"])
+    store.tidy()
+    with store.reading() as db:
+        ((arrays, _),) = Segments(db).opened(Kind.WORDS) or ()
+    assert arrays["ids"].dtype == np.uint32
+    assert len(arrays["far"]) >= 40
+    assert (arrays["far"].dtype, arrays["highs"].dtype) == (np.uint16, np.uint8)
+    assert all(own.dtype.itemsize == 4 for own in arrays.sums.values())
+
+
+def test_a_long_passage_takes_no_numbers_of_the_others() -> None:
+    assert word_positions._bases(np.array([3, 900, 4])).tolist() == [0, 3, 903, 907]
+    assert word_positions._owners(np.array([0, 3, 903, 907]), np.array([0, 2, 3, 902, 903, 906])).tolist() == [
+        *(0, 0, 1, 1, 2, 2)
+    ]
