@@ -1,6 +1,7 @@
 """Reads the XMP of a PDF, and the language in its catalogue: pdfium gives no access to them.
 
-In most files that have them they stand plainly in the bytes; in the others pypdf, which takes long, looks for them.
+In most files that have them they stand plainly in the bytes, the catalogue at times in a compressed stream of objects;
+in the others pypdf, which takes long, looks for them.
 
 No XML entity is expanded, and every failure means no metadata.
 """
@@ -10,6 +11,7 @@ import re
 from selectolax.lexbor import LexborHTMLParser
 
 from longsearch.engine.errors import ExtractionError
+from longsearch.indexer.extract.pdf.layers import outside_and_objects, unpacked
 from longsearch.indexer.extract.readers.xml_text import parse_xml
 from longsearch.indexer.extract.sources import Source
 from longsearch.indexer.extract.wire.values import RawMetadata, limited
@@ -33,7 +35,10 @@ _XMP_FIELDS = (
 _MARKS = (b"/XML", b"/Lang")
 _ROOT, _METADATA = re.compile(rb"/Root\s+(\d+)\s+(\d+)\s+R\b"), re.compile(rb"/Metadata\s+(\d+)\s+(\d+)\s+R\b")
 _LANGUAGE = re.compile(rb"/Lang\s*\(([A-Za-z-]{2,20})\)")
+_FIRST = re.compile(rb"/First\s+(\d{1,9})\b")
 _TRAILER_BYTES = 2_000
+_MAX_ENTRIES_BYTES = 400
+"""Bytes before a stream in which its entries stand."""
 _MAX_FILE_BYTES = 200_000_000
 """Size of a PDF up to which its XMP is looked for: pypdf keeps the whole file in memory."""
 _MAX_XMP_BYTES = 1_000_000
@@ -58,12 +63,12 @@ def read_xmp(path: Source) -> RawMetadata:
 
 
 def plain_xmp(data: bytes) -> tuple[bytes, str | None] | None:
-    """Return (packet, language) of a PDF whose catalogue and XMP stand plainly in its bytes; None if they do not."""
+    """Return (packet, language) of a PDF whose catalogue and XMP are found without a parser; None if they are not."""
     trailer = data[data.rfind(b"trailer") :] if b"trailer" in data[-_TRAILER_BYTES:] else b""
     roots = set(_ROOT.findall(trailer))
-    if len(roots) != 1 or b"/Encrypt" in trailer or b"/XRefStm" in trailer:
+    if len(roots) > 1 or b"/Encrypt" in trailer or b"/XRefStm" in trailer:
         return None
-    catalogue = _last_object(data, *roots.pop())
+    catalogue = _last_object(data, *roots.pop()) if roots else _only_catalogue(data)
     streams, languages = _METADATA.findall(catalogue), _LANGUAGE.findall(catalogue)
     n_named = catalogue.count(b"/Metadata"), catalogue.count(b"/Lang")
     if not catalogue or n_named != (len(streams), len(languages)) or max(n_named) > 1:
@@ -74,6 +79,36 @@ def plain_xmp(data: bytes) -> tuple[bytes, str | None] | None:
     entries, _, content = _last_object(data, *streams[0]).partition(b"stream")
     packet, end, _ = content.rpartition(b"endstream")
     return (packet, language) if end and b"/Filter" not in entries else None
+
+
+def _only_catalogue(data: bytes) -> bytes:
+    """Return the catalogue of a PDF whose end does not name it, from a stream of objects too; b"" if it may be another.
+
+    Of a plain one and a packed one either may be the newer one.
+    """
+    outside, objects = outside_and_objects(data)
+    roots = set(_ROOT.findall(outside))
+    if len(roots) != 1 or b"/Encrypt" in outside:
+        return b""
+    number, generation = roots.pop()
+    plain = _last_object(data, number, generation)
+    found = [plain] if plain else []
+    for (at, _), (text, is_whole) in zip(objects, unpacked(data, objects), strict=True):
+        if not is_whole:
+            return b""
+        found += _packed(number, text, data[max(0, at - _MAX_ENTRIES_BYTES) : at])
+    return found[0] if len(found) == 1 else b""
+
+
+def _packed(number: bytes, text: bytes, entries: bytes) -> list[bytes]:
+    """Return the objects of a number in a stream of objects, whose head has each one's number and place."""
+    first = _FIRST.findall(entries)
+    head = text[: int(first[-1])].split() if first else []
+    if number not in head[::2] or not all(map(bytes.isdigit, head)):
+        return []
+    places = [int(place) + int(first[-1]) for place in head[1::2]]
+    ends = [min((other for other in places if other > place), default=len(text)) for place in places]
+    return [text[place:end] for known, place, end in zip(head[::2], places, ends, strict=False) if known == number]
 
 
 def _last_object(data: bytes, number: bytes, generation: bytes) -> bytes:

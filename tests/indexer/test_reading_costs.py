@@ -16,10 +16,12 @@ from types import FrameType
 from typing import Any
 
 import apsw
+import pytest
 
 import longsearch.engine
 from longsearch.engine.store.store import Store
 from longsearch.engine.types.documents import DocumentText, Passage
+from longsearch.indexer.extract.pdf import gaps, places
 from longsearch.indexer.extract.pdf.pdfium import PdfiumDocument
 from tests.engine.store.store_helpers import open_store, record
 from tests.indexer.pdf_writing import lines_of, write_pdf
@@ -69,6 +71,37 @@ def test_a_page_of_a_pdf_enters_few_functions_for_each_of_its_lines(tmp_path: Pa
 
     found = entered(read)
     assert found.total() <= 6 * 40 * _N_PAGES, found.most_common(15)  # 5.5 a line
+
+
+def test_a_line_of_a_pdf_asks_pdfium_few_questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: Counter[str] = Counter()
+
+    def counting(name: str, ask: Callable[..., object]) -> Callable[..., object]:
+        return lambda *arguments: (asked.update((name,)), ask(*arguments))[1]
+
+    for name, ask in vars(places).copy().items():
+        if type(ask).__name__ == "CFunctionType":
+            monkeypatch.setattr(places, name, counting(name, ask))
+    text = "\n".join(f"{PROSE[n : n + 60]} {n}" for n in range(40))
+    document = PdfiumDocument(write_pdf(tmp_path / "a.pdf", [lines_of(text)] * _N_PAGES))
+    n_lines = sum(len(page.lines) for n in range(_N_PAGES) if (page := document.page(n)))
+    document.close()
+    assert n_lines == 40 * _N_PAGES
+    assert asked["_get_origin"] == 2 * n_lines  # the count counts
+    assert asked.total() <= 5.4 * n_lines, asked  # 5.35
+
+
+def test_a_page_of_strange_letters_is_searched_for_glued_words_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def note(text: str) -> bool:
+        asked.append(text)
+        return False
+
+    monkeypatch.setattr(gaps, "may_be_glued", note)
+    texts = ["é" * 1_000 + " " + "x" * 1_000] * 30
+    assert not gaps.glued_lines(texts, gaps.letters_in(texts))
+    assert asked == texts  # not once for each of 60,000 letters
 
 
 def test_a_passage_of_a_text_enters_few_functions(tmp_path: Path) -> None:

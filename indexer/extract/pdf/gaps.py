@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import compress, pairwise, repeat
+from itertools import accumulate, compress, pairwise, repeat
 from operator import gt, mul, ne, sub
 from statistics import median
 from typing import Any, NamedTuple
@@ -146,11 +146,13 @@ def glued_lines(texts: Sequence[str], letters_of_texts: tuple[bytes, bytes]) -> 
     kinds = letters.translate(_KINDS)
     places = [seeming.start() for seeming in _SIGN.finditer(kinds)]
     for part, text in ((_CAPITAL, kinds), (_LONG, unspaced), (_LATIN, letters)):
-        place = -1
-        while (place := text.find(part, place + 1)) >= 0:
+        place = text.find(part)
+        while place >= 0:
             places.append(place)
-    numbers = {letters.count(b"\n", 0, place) for place in places}
-    return {number for number in numbers if may_be_glued(texts[number])}
+            end = letters.find(b"\n", place)  # one place tells of the whole line
+            place = text.find(part, end) if end >= 0 else -1
+    steps = (letters.count(b"\n", before, place) for before, place in pairwise((0, *sorted(places))))
+    return {number for number in set(accumulate(steps)) if may_be_glued(texts[number])}
 
 
 def may_be_glued(text: str) -> bool:

@@ -171,22 +171,22 @@ def _marks_in(data: bytes) -> tuple[bool, bool, bool, bool]:
 
     What says so may lie in compressed streams of objects, which can be read here unless the file is encrypted.
     """
-    outside, objects = _outside_and_objects(data)
+    outside, objects = outside_and_objects(data)
     is_locked = b"/Encrypt" in outside and bool(objects)
     readable = [] if is_locked else objects
     marks = _Marks()
     marks.take(outside)
     is_whole = not is_locked and outside.count(_OBJECTS) <= len(objects)
-    for text, is_all in _unpacked(data, readable):
+    for text, is_all in unpacked(data, readable):
         marks.take(text)
         is_whole &= is_all
     hides = marks.layers and (
-        _HIDES.search(outside) is not None or any(_HIDES.search(text) for text, _ in _unpacked(data, readable))
+        _HIDES.search(outside) is not None or any(_HIDES.search(text) for text, _ in unpacked(data, readable))
     )
     return hides or is_locked, marks.files, not is_whole or marks.annotations, not is_whole or marks.labels
 
 
-def _outside_and_objects(data: bytes) -> tuple[bytes, list[tuple[int, int]]]:
+def outside_and_objects(data: bytes) -> tuple[bytes, list[tuple[int, int]]]:
     """Return what stands outside of the streams, most of a PDF, and (start, stop) of the streams of objects."""
     outside: list[bytes] = []
     objects: list[tuple[int, int]] = []
@@ -201,15 +201,15 @@ def _outside_and_objects(data: bytes) -> tuple[bytes, list[tuple[int, int]]]:
     return b"".join((*outside, data[at:])), objects
 
 
-def _unpacked(data: bytes, objects: Iterable[tuple[int, int]]) -> Iterator[tuple[bytes, bool]]:
+def unpacked(data: bytes, objects: Iterable[tuple[int, int]]) -> Iterator[tuple[bytes, bool]]:
     """Yield (content, whether that is all of it) of each stream of objects, up to a limit of bytes."""
     n_left = _MAX_UNPACKED_BYTES
     for start, stop in objects:
-        unpacking, text = zlib.decompressobj(), b""
+        inflating, text = zlib.decompressobj(), b""
         with suppress(zlib.error):
-            text = unpacking.decompress(data[start:stop], 20_000_000) if n_left > 0 else b""
+            text = inflating.decompress(data[start:stop], 20_000_000) if n_left > 0 else b""
         n_left -= len(text)
-        yield text, unpacking.eof
+        yield text, inflating.eof
 
 
 def _off(properties: Any) -> Iterator[int]:

@@ -10,6 +10,7 @@ from longsearch.indexer.extract.clean import CJK, HYPHEN, clean_characters, is_u
 _DIGITS = re.compile(r"\d+")
 _RUN_OF_SPACE = re.compile(r"\s+")
 _APART = re.compile(f"(?<=[{CJK}]) (?=[{CJK}])")
+_IS_CJK = re.compile(f"[{CJK}]")
 _FIRST_CJK = CJK[0]
 _TOGETHER = re.compile(f"[{CJK}](?=[{CJK}])")
 # A running line without letters must be a page number ("12", "- 12 -", "12 / 30"), or long tables would lose rows.
@@ -54,8 +55,10 @@ def clean_lines(page: str) -> list[str]:
     is_as_lines = len(lines) == page.count(LINE_END) + 1 == text.count("\n") + 1 and "\r" not in cleaned
     if not is_as_lines or "\x1b" in text or "\x85" in text:  # what these two mean is asked of the characters beside
         return list(map(clean_line, page.split(LINE_END)))
-    if "  " in cleaned or "\t" in cleaned or not is_usual(page):
+    if not is_usual(page) and _IS_CJK.search(cleaned):
         return list(map(line_of_page, lines))
+    if "  " in cleaned or "\t" in cleaned or not is_usual(page):
+        return [" ".join(line.split()) for line in lines]
     return [line.strip(" ") for line in lines]
 
 

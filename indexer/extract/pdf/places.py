@@ -56,6 +56,7 @@ def _references(numbers: "array[float]", length: int) -> list[Any]:
 
 
 _SHARED = _Room(_USUAL_ROOM)  # used by all calls: pdfium allows only one thread
+_TEXT = (c_ushort * 32_768)()  # room for the text of a page: ctypes makes a type for each length of an array
 _UNUSED = repeat(byref(c_double()))  # what is not asked for is written here
 
 
@@ -79,9 +80,9 @@ def text_of(text_page: Any) -> str:
     if first > last:
         return ""
     n_units = _text_index_of(text_page, last) + 2 - _text_index_of(text_page, first)  # with the end
-    buffer = (c_ushort * n_units)()
+    buffer = _TEXT if n_units <= len(_TEXT) else (c_ushort * n_units)()
     n_written = pdfium_c.FPDFText_GetText(text_page, first, last - first + 1, buffer)
-    return bytes(memoryview(buffer)[: n_written - 1]).decode("utf-16-le", "surrogatepass")
+    return str(memoryview(buffer).cast("B")[: 2 * (n_written - 1)], "utf-16-le", "surrogatepass")
 
 
 def character_indices(text_page: Any, text_indices: Sequence[int]) -> list[int]:

@@ -82,14 +82,13 @@ def _stands_beside(columns: Sequence[Sequence[Line]], other: Sequence[Line]) -> 
     first = columns[0]
     if _words(other) >= _PROSE_WORDS or any(line.right <= line.left for line in other):
         return False
-    rows = [_row_of(first, line) for line in other]
-    shared = [row for row in rows if row is not None]
-    if len(shared) < 2 or len(shared) < _SHARED_ROWS * len(other):
+    highest = max([line.baseline for line in other]) + 1
+    last = [line.right for line in columns[-1] if line.baseline <= highest or columns[-1] is not first]
+    if min([line.left for line in other]) <= max(last, default=0.0):  # most columns of text end here
         return False
-    highest = max(line.baseline for line in other) + 1
-    last = [line for line in columns[-1] if line.baseline <= highest or columns[-1] is not first]
-    right = max((line.right for line in last), default=0.0)
-    return min(line.left for line in other) > right and _words([first[row] for row in shared]) < _PROSE_WORDS
+    rows = [_row_of(first, line) for line in other]
+    shared = [first[row] for row in rows if row is not None]
+    return len(shared) >= max(2, _SHARED_ROWS * len(other)) and _words(shared) < _PROSE_WORDS
 
 
 def _row_of(lines: Sequence[Line], line: Line) -> int | None:

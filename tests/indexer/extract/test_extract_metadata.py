@@ -1,5 +1,6 @@
 """What a file says of itself: cleaned, limited, and with where it was read."""
 
+import zlib
 from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
@@ -23,7 +24,7 @@ from longsearch.indexer.extract.wire.protocol import Described
 from longsearch.indexer.extract.wire.values import RawMetadata, limited
 from longsearch.indexer.extract.xmp import parse_xmp, plain_xmp, xmp_by_pypdf
 from tests.indexer.extract.book_writing import archive, docx_parts, epub_parts, paragraph
-from tests.indexer.pdf_writing import INFO, Line, lines_of, pdf
+from tests.indexer.pdf_writing import INFO, Line, lines_of, pdf, stream
 
 Extract = Callable[..., Extraction]
 XMP = """<?xpacket begin="" id="W5M0MpCehiHzreSzNTczkc9d"?><x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF>
@@ -195,6 +196,39 @@ def test_xmp_that_stands_plainly_in_a_pdf_is_what_pypdf_finds(look: dict[str, An
     assert (plain is not None) is is_plain
     assert plain is None or (parse_xmp(plain[0]), plain[1]) == (parse_xmp(packet), language)
     assert b"Second" in packet or not look.get("twice")
+
+
+def packed(catalogue: bytes, *later: bytes) -> bytes:
+    """A PDF whose catalogue lies in a compressed stream of objects, as most programs of today write it."""
+    pages = b"<< /Type /Pages /Kids [] /Count 0 >>"
+    head = b"1 0 2 %d " % (len(catalogue) + 1)
+    objects = zlib.compress(head + catalogue + b" " + pages)
+    entries = b"/Type /ObjStm /Filter /FlateDecode /N 2 /First %d" % len(head)
+    out = b"%PDF-1.7\n"
+    places = {}
+    for number, body in ((3, stream(objects, entries)), (4, stream(XMP.encode(), b"/Type /Metadata /Subtype /XML"))):
+        places[number] = len(out)
+        out += b"%d 0 obj\n%s\nendobj\n" % (number, body)
+    rows = [(0, 0, 0), (2, 3, 0), (2, 3, 1), (1, places[3], 0), (1, places[4], 0), (1, len(out), 0)]
+    table = stream(
+        b"".join(kind.to_bytes(1) + at.to_bytes(4) + last.to_bytes(1) for kind, at, last in rows),
+        b"/Type /XRef /Size 6 /W [1 4 1] /Root 1 0 R",
+    )
+    return out + b"5 0 obj\n%s\nendobj\n" % table + b"".join(later) + b"startxref\n%d\n%%%%EOF\n" % len(out)
+
+
+@pytest.mark.parametrize("language", [b"", b" /Lang (de)"])
+def test_xmp_of_a_catalogue_in_a_stream_of_objects_is_what_pypdf_finds(language: bytes) -> None:
+    data = packed(b"<< /Type /Catalog /Pages 2 0 R /Metadata 4 0 R%s >>" % language)
+    packet, said = xmp_by_pypdf(Held("a.pdf", data))
+    assert plain_xmp(data) == (b"\n" + packet + b"\n", said)
+    assert said == ("de" if language else None)
+    assert b"MapReduce" in packet
+
+
+def test_of_a_plain_and_a_packed_catalogue_none_is_chosen() -> None:
+    later = b"1 0 obj\n<< /Type /Catalog /Pages 2 0 R >>\nendobj\n"
+    assert plain_xmp(packed(b"<< /Type /Catalog /Pages 2 0 R /Metadata 4 0 R >>", later)) is None
 
 
 @given(st.binary(max_size=300), st.integers(0, len(XMP)))
