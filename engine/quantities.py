@@ -82,7 +82,7 @@ _FACTORS, _EXACT, _LOOSE = _units()
 
 @lru_cache(maxsize=1024)
 def _unit(typed: str) -> str:
-    """The unit in its usual sign; "" if it is none."""
+    """The usual sign of a unit; "" for what is no unit."""
     word = "".join(typed.split())
     return _EXACT.get(word) or _LOOSE.get(word.casefold(), "")
 
@@ -221,12 +221,12 @@ def _with_part(whole: float, part: str) -> float:
 
 
 def readings(typed: str) -> list[float]:
-    """Return what a number may mean, as in English first."""
+    """Return the values that a number may have, the English one first."""
     return [float(f"{whole or 0}.{part or 0}") for whole, part in parts(typed)]
 
 
 def parts(typed: str) -> list[tuple[str, str]]:
-    """Return what a number may mean, as in English first: (whole part, decimal places). 1.234 is two numbers."""
+    """Return how a number may be read, the English way first: (whole part, decimal places). 1.234 has two ways."""
     if not typed or typed.isdecimal():
         return [(typed, "")] if typed else []
     groups, signs = re.split(r"\D", typed), re.findall(r"\D", typed)

@@ -77,7 +77,7 @@ class SavedSearch:
         return not self.roots or root in self.roots
 
     def stamp_of(self, root: str) -> Stamp | None:
-        """Return what the index of a folder was when the search was last run there; None if it never was."""
+        """Return the stamp that the index of a folder had when this search last ran there; None if it never ran."""
         found = (self.stamps or {}).get(root)
         return Stamp(int(found[0]), str(found[1])) if found else None
 

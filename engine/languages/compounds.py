@@ -37,5 +37,5 @@ def rests(term: str, part: str) -> set[str]:
 
 
 def with_stems(rests: set[str], language: str) -> set[str]:
-    """Return what may be left of a term, as it is and as stems."""
+    """Return the rests of a term, and their stems."""
     return rests | {own for rest in rests if len(own := stem(rest, language)) >= _LEAST_REST}

@@ -187,7 +187,7 @@ class _Dictionary:
         return range(first, bisect_left(numbers, part + b"\xff", first, key=self.term))  # UTF-8 has no such byte
 
     def tails(self) -> Tails:
-        """The last letters of each term before its mark; of a shorter one also those of the term before it."""
+        """The last eight bytes of each term without its mark. Those of a shorter term begin in the term before it."""
         padded = np.concatenate((np.zeros(_TAIL_BYTES, np.uint8), self.whole, np.zeros(_TAIL_BYTES, np.uint8)))
         stops = np.maximum(self.ends[1:], len(_MARK)) - len(_MARK)  # the ends may be unsigned
         own = np.lib.stride_tricks.sliding_window_view(padded, _TAIL_BYTES)[stops]

@@ -296,7 +296,7 @@ class MainScreen(Screen[None]):
     # The panes
 
     def action_jump(self) -> None:
-        """Show a letter at every pane and at every result in view; go to that whose letter is pressed."""
+        """Show a letter at every pane and every result in view. The key of a letter goes where the letter stands."""
         from longsearch.tui.screens.jump import QUERY, ROWS, TEXT, JumpScreen
 
         results = self._result_pane.list

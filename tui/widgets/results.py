@@ -208,7 +208,7 @@ class Results(OptionList):
         return chance_line(self.hits, index, width) + content if index == first_by_chance(self.hits) else content
 
     def _select(self, index: int) -> None:
-        """Move the cursor to this hit, and report it once. A hit that is folded away unfolds them all."""
+        """Move the cursor to this hit, and report it once. If the hit is folded away, unfold all that are."""
         if index == self._cursor:
             return
         is_folded = index >= self._n_likely

@@ -246,7 +246,7 @@ def _parted_lines(text_page: Any, glued: Sequence[tuple[int, Found]]) -> set[int
 
 
 def _likely_gaps(raw: str) -> Iterator[int]:
-    """Yield where letters stand apart in a line of glued words: where a sign or capital stands, or in a long word."""
+    """Yield the places of a line where two words may be glued: beside a sign or a capital, or inside a long word."""
     for found in _GLUED.finditer(f" {raw}"):
         start, stop = found.start() - 1, found.end() - 1
         places = range(start + 2, stop) if found[0][0].isspace() else (start, start + 1)

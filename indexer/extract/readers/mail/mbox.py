@@ -62,7 +62,7 @@ def read(path: Source) -> FileText:
 
 
 def messages_in(file: IO[bytes]) -> Iterator[bytes]:
-    """Yield each message of a mailbox, cut to `MAX_MESSAGE_BYTES`. Raises `ExtractionError` if it is none."""
+    """Yield each message, cut to `MAX_MESSAGE_BYTES`. Raises `ExtractionError` if the file is no mailbox."""
     lines: list[bytes] = []
     n_bytes = 0
     is_first = was_empty = True

@@ -22,7 +22,7 @@ Spans = dict[int, list[tuple[int, int]]]
 
 
 def place_of(reference: str) -> tuple[int, int]:
-    """Return (row from 1, column from 0) of a cell such as B2; (0, 0) if it is none."""
+    """Return (row from 1, column from 0) of a cell such as B2; (0, 0) if it names no cell."""
     match = _PLACE.fullmatch(reference.replace("$", ""))
     if match is None:
         return 0, 0
