@@ -14,7 +14,6 @@ from longsearch.engine.evaluation.embedders.e5 import E5
 from longsearch.engine.evaluation.ranked_spans import Ranked, by_scores, by_vectors, ranked_by, scores_of
 from longsearch.engine.evaluation.vector_cache import VectorCache
 from longsearch.engine.search.fusion import (
-    LONG_QUERY,
     WEIGHT_OF_DOCUMENT_WORDS,
     best_first,
     combine,
@@ -52,9 +51,7 @@ def hybrid(bench: Bench) -> Ranked:
     """Rank passages by longsearch's combination of the scores by meaning and by words."""
     by_words, whole = scores_of(bench.words), bench.words_of_documents
     best = [[max(scores.values(), default=0.0) for scores in pair] for pair in zip(by_words, whole, strict=True)]
-    in_meaning = [
-        trust_in_meaning(*shares) if n > LONG_QUERY else 1.0 for n, shares in zip(bench.n_terms, best, strict=True)
-    ]
+    in_meaning = [trust_in_meaning(n, *shares) for n, shares in zip(bench.n_terms, best, strict=True)]
     by_meaning = [
         {row: trusted * score for row, score in scores.items()}
         for trusted, scores in zip(in_meaning, scores_of(bench.meaning), strict=True)

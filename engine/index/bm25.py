@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from longsearch.engine.store.segments.term_counts import K1, half_count
+from longsearch.engine.store.segments.term_counts import K1, half_count, mean_length
 from longsearch.engine.store.segments.term_counts import idf as idf
 
 Counts = NDArray[np.integer[Any]]
@@ -91,7 +91,7 @@ def parts_of_passages(counts: Counts, lengths: Counts, statistics: WordStatistic
 
     `counts` (n_terms, n) and `lengths` (n,) are those of `QueryWords.occurrences`.
     """
-    half = half_count(lengths, statistics.n_words, statistics.n_passages)
+    half = half_count(lengths, mean_length(statistics.n_words, statistics.n_passages))
     parts: NDArray[np.float64] = np.array(idfs(statistics))[:, None] * (counts * (K1 + 1) / (counts + half))
     return parts
 
@@ -125,7 +125,8 @@ def parts_of_documents(counts: Counts, lengths: Counts, statistics: WordStatisti
     weights = [math.log(1 + (n_documents - n + 0.5) / (n + 0.5)) for n in statistics.n_documents_with]
     if statistics.weights:
         weights = [own * weight for own, weight in zip(weights, statistics.weights, strict=True)]
-    half = half_count(lengths, statistics.n_passages, n_documents)  # with so many passages a term gets half its weight
+    # with so many passages a term gets half its weight
+    half = half_count(lengths, mean_length(statistics.n_passages, n_documents))
     total = sum(weights) or 1.0  # 1.0 for a query without words
     parts: NDArray[np.float64] = np.array(weights)[:, None] * counts / (counts + half) / total
     return parts

@@ -15,7 +15,7 @@ from longsearch.engine.index import bm25
 from longsearch.engine.index.backends import Found
 from longsearch.engine.index.bm25 import WordStatistics
 from longsearch.engine.store.segments.candidate_filter import CandidateFilter, places_among
-from longsearch.engine.store.segments.term_counts import K1
+from longsearch.engine.store.segments.term_counts import K1, mean_length
 from longsearch.engine.store.segments.word_parts import Part
 
 _ROUNDING = 1e-5  # float32 sums of at most 128 terms are off by less, as a share
@@ -51,11 +51,11 @@ class WordsBySegments:
     def best(self, limit: int, allowed: CandidateFilter | None) -> Found:
         """See `QueryWords`."""
         figures, weights = self.statistics, np.array(bm25.idfs(self.statistics))
-        mean_length = figures.n_words / max(1, figures.n_passages)
+        mean = mean_length(figures.n_words, figures.n_passages)
         ids, scores = [np.empty(0, np.int64)], [np.empty(0)]
         for part in self.parts:
             mask = None if allowed is None else part.mask(allowed)
-            places = _candidates(part, weights, mean_length, limit, mask)
+            places = _candidates(part, weights, mean, limit, mask)
             counts = np.array([held.at(places) for held in part.held]).reshape(len(part.held), len(places))
             ids.append(part.passage_ids[places].astype(np.int64))
             scores.append(bm25.of_passages(counts, part.lengths[places], figures))
@@ -86,7 +86,7 @@ class WordsBySegments:
 
 
 def _candidates(
-    part: Part, weights: Floats, mean_length: float, limit: int, mask: NDArray[np.bool_] | None
+    part: Part, weights: Floats, mean: float, limit: int, mask: NDArray[np.bool_] | None
 ) -> NDArray[np.int64]:
     """Places, ascending, of all passages that may be among the `limit` best; `mask` (n,): which are allowed.
 
@@ -105,7 +105,7 @@ def _candidates(
             near = sums >= np.float32(least)
             if least > 0 and np.count_nonzero(near) <= _MORE * limit:
                 return np.flatnonzero(near)
-        part.held[term].add_scores(sums, part.lengths, float(weights[term]), mean_length)
+        part.held[term].add_scores(sums, part.lengths, float(weights[term]), mean)
     if mask is not None:
         sums *= mask
     return _highest(sums, limit)

@@ -30,7 +30,7 @@ apply to all its pages: the company, the year, the law.
 
 Mean nDCG@10 of nine dev sets by words at 0, .2, .3, .4, .5, .6: .780 .812 .818 .820 .819 .817; for long reports
 (kgrag_docs) .463 .712 .752 .763 .770 .775."""
-LONG_QUERY = 12
+_LONG_QUERY = 12
 """A query of more terms may be about a document and not about a passage. Chance asks at most eight words."""
 # at 1, 1.2 and 1.5 long queries gain 3.5, 3.5 and 2.5 points of nDCG@10 over kgrag_docs and -.3, -.1 and 0 over
 # product_docs; at 2 they lose .4 over kgrag_docs
@@ -47,14 +47,16 @@ def mixed(one: Score, other: Score, share: float) -> Score:
     return (1 - share) * one + share * other
 
 
-def trust_in_meaning(best_passage: float, best_document: float) -> float:
-    """How much of its weight a score by meaning keeps in a hybrid search for a long query, from 0 to 1.
+def trust_in_meaning(n_terms: int, best_passage: float, best_document: float) -> float:
+    """How much of its weight a score by meaning keeps in a hybrid search, from 0 to 1: all of it for a short query.
 
     `best_passage` and `best_document` are the highest scores by words that a passage and a document reach. If a
     document holds far more of the query than any passage does, the query tells of the document as a whole, as a summary
     does, and the vectors of passages say little about it (docs/evaluation.md, "Long queries").
     """
-    return min(1.0, _HELD_BY_A_PASSAGE * best_passage / best_document) if best_passage and best_document else 1.0
+    if n_terms <= _LONG_QUERY or not best_passage or not best_document:
+        return 1.0
+    return min(1.0, _HELD_BY_A_PASSAGE * best_passage / best_document)
 
 
 def both(by_words: Score, by_meaning: Score) -> Score:

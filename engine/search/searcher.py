@@ -30,7 +30,7 @@ from longsearch.engine.search import joined, versions
 from longsearch.engine.search.calibration import with_levels
 from longsearch.engine.search.compounds import with_compounds
 from longsearch.engine.search.explaining import Parts, with_reasons
-from longsearch.engine.search.fusion import LONG_QUERY, both, trust_in_meaning
+from longsearch.engine.search.fusion import both, trust_in_meaning
 from longsearch.engine.search.hits import LEAST_SCORE, to_hits
 from longsearch.engine.search.metadata_filter import in_order, list_order, listed, sort_hits, sort_keys
 from longsearch.engine.search.patterns import MAY_BE_PATTERN, as_lit, with_words_like
@@ -200,10 +200,10 @@ def _merged(plans: Sequence[Plan]) -> list[_Found]:
     if query.is_listing:
         best = list(map(_listed, plans))
     else:
-        scored, in_meaning = list(map(_candidates, plans)), 1.0
-        if len(plans[0].asked.typed) > LONG_QUERY:
-            best_passage = max(words.best_passage for _, words in scored)
-            in_meaning = trust_in_meaning(best_passage, max(words.best_document for _, words in scored))
+        scored = list(map(_candidates, plans))
+        best_passage = max(words.best_passage for _, words in scored)
+        best_document = max(words.best_document for _, words in scored)
+        in_meaning = trust_in_meaning(len(plans[0].asked.typed), best_passage, best_document)
         best = list(map(_ranked, plans, scored, repeat(in_meaning)))
     if len(plans) == 1:
         return [_Found(plans[0], document) for document in best[0]]

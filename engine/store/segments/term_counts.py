@@ -37,12 +37,17 @@ def idf(n_matching: int, n_passages: int) -> float:
     return found if found > 0 else _IDF_LEAST
 
 
-def half_count(lengths: Any, n_all: int, n: int) -> Any:
+def mean_length(n_all: int, n: int) -> float:
+    """The mean length of `n` passages that have the length `n_all` together; above 0."""
+    return max(n_all / max(1, n), 1e-9)
+
+
+def half_count(lengths: Any, mean: float) -> Any:
     """The count at which BM25 gives a term half of the most it can, in passages of these lengths: a number or (n,).
 
-    All `n` of them together have the length `n_all`.
+    `mean`: the mean length of all passages.
     """
-    return K1 * (1 - B + B * lengths / max(n_all / max(1, n), 1e-9))
+    return K1 * (1 - B + B * lengths / mean)
 
 
 class Held(Protocol):
@@ -66,7 +71,7 @@ class Held(Protocol):
     def n_between(self, starts: Ints, stops: Ints) -> Ints:
         """(m,): how many of the passages from `starts` (m,) to `stops` (m,) hold it; the ranges are not empty."""
 
-    def add_scores(self, sums: NDArray[np.float32], lengths: Ints, weight: float, mean_length: float) -> None:
+    def add_scores(self, sums: NDArray[np.float32], lengths: Ints, weight: float, mean: float) -> None:
         """Add the BM25 of each passage to `sums` (n,), in float32. `lengths` (n,): words of each passage."""
 
 
@@ -101,12 +106,12 @@ class Postings:
         between: Ints = end - first
         return between
 
-    def add_scores(self, sums: NDArray[np.float32], lengths: Ints, weight: float, mean_length: float) -> None:
+    def add_scores(self, sums: NDArray[np.float32], lengths: Ints, weight: float, mean: float) -> None:
         """See `Held`."""
         for start in range(0, len(self.places), _AT_ONCE):
             part = slice(start, start + _AT_ONCE)
             places = self.places[part].astype(np.int64)
-            sums[places] += _scores(self.counts[part], lengths[places], weight, mean_length)
+            sums[places] += _scores(self.counts[part], lengths[places], weight, mean)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,11 +148,11 @@ class Counts:
         between: Ints = n_before[ends] - n_before[firsts]
         return between
 
-    def add_scores(self, sums: NDArray[np.float32], lengths: Ints, weight: float, mean_length: float) -> None:
+    def add_scores(self, sums: NDArray[np.float32], lengths: Ints, weight: float, mean: float) -> None:
         """See `Held`."""
         for start in range(0, len(self.counts), _AT_ONCE):
             part = slice(start, start + _AT_ONCE)
-            sums[part] += _scores(self.counts[part], lengths[part], weight, mean_length)
+            sums[part] += _scores(self.counts[part], lengths[part], weight, mean)
 
 
 def united(forms: Sequence[Held], n: int, first_of: NDArray[np.int64]) -> Held:
@@ -271,11 +276,11 @@ def ranges(starts: Ints, lengths: Ints) -> NDArray[np.int64]:
     return found
 
 
-def _scores(counts: Ints, lengths: Ints, weight: float, mean_length: float) -> NDArray[np.float32]:
+def _scores(counts: Ints, lengths: Ints, weight: float, mean: float) -> NDArray[np.float32]:
     """(p,): the BM25 of passages that hold a term `counts` (p,) times. It stays below `weight * (K1 + 1)`."""
     scores: NDArray[np.float32] = counts.astype(np.float32)
     half = lengths.astype(np.float32)
-    half *= np.float32(K1 * B / max(mean_length, 1e-9))
+    half *= np.float32(K1 * B / mean)
     half += np.float32(K1 * (1 - B))
     half += scores
     scores *= np.float32(weight * (K1 + 1))

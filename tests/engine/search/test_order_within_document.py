@@ -15,7 +15,7 @@ from longsearch.engine.index.lookup import any_of, forms_of, lookup
 from longsearch.engine.index.opening import open_index
 from longsearch.engine.query_language.query import parse
 from longsearch.engine.store.segments import upkeep
-from longsearch.engine.store.segments.term_counts import K1, half_count
+from longsearch.engine.store.segments.term_counts import K1, half_count, mean_length
 from longsearch.engine.store.store import Store
 from tests.engine.search.search_helpers import add, search
 from tests.engine.store.store_helpers import open_store
@@ -62,7 +62,7 @@ def by_text(store: Store, text: str) -> dict[tuple[int, int], float]:
     found: dict[tuple[int, int], float] = {}
     for document_id, start, row in rows:
         length, counts = json.loads(row)
-        own, half = iter(counts), half_count(length, figures.n_words, figures.n_passages)
+        own, half = iter(counts), half_count(length, mean_length(figures.n_words, figures.n_passages))
         of_terms = [sum(next(own) for _ in forms_of(term)) for term in asked.terms]
         parts = zip(bm25.idfs(figures), of_terms, strict=True)
         found[document_id, start] = sum(idf * n * (K1 + 1) / (n + half) for idf, n in parts)

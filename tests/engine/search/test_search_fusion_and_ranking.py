@@ -28,7 +28,8 @@ def test_both_scores_count_by_their_weights_and_a_missing_score_is_zero() -> Non
 def test_meaning_keeps_its_weight_unless_a_document_holds_far_more_of_a_query_than_any_passage(
     best_passage: float, best_document: float, kept: float
 ) -> None:
-    assert trust_in_meaning(best_passage, best_document) == pytest.approx(kept)
+    assert trust_in_meaning(13, best_passage, best_document) == pytest.approx(kept)
+    assert trust_in_meaning(12, best_passage, best_document) == 1.0
 
 
 scores = st.dictionaries(st.integers(0, 30), st.floats(0, 1), max_size=20)
