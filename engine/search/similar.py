@@ -27,17 +27,11 @@ from longsearch.engine.types.results import PassageSimilarity, SearchMode, Searc
 from longsearch.engine.unread import unread
 
 
-def similar_to_document(index: Index, document_id: int, k: int = 10, under: str = "") -> SearchResults:
-    """The same as `similar_to_vector`, for a document of the index. Leaves out the document itself.
+def title_and_vector(index: Index, document_id: int) -> tuple[str, Vectors]:
+    """The title of a document of the index, and its vector (dim,).
 
     Raises LongsearchError if the document has no vector yet, StoreError if it is gone.
     """
-    title, vector = title_and_vector(index, document_id)
-    return similar_to_vector(index, vector, title, k, under, without=document_id)
-
-
-def title_and_vector(index: Index, document_id: int) -> tuple[str, Vectors]:
-    """The title of a document of the index, and its vector (dim,). Raises as `similar_to_document`."""
     title = documents.outline(index.db, document_id).title
     vector = index.backend.vector_of_document(document_id)
     if vector is None:
@@ -46,19 +40,16 @@ def title_and_vector(index: Index, document_id: int) -> tuple[str, Vectors]:
     return title, vector
 
 
-def similar_to_vector(
-    index: Index, vector: Vectors, title: str, k: int = 10, under: str = "", without: int | None = None
-) -> SearchResults:
+def similar_to_vector(index: Index, vector: Vectors, title: str, k: int = 10, under: str = "") -> SearchResults:
     """Find the `k` documents nearest to `vector` (dim,), the unit vector of a document called `title`.
 
     A document's score is its cosine; its passages are those with the highest cosines of their own. `under`: only files
-    in this folder, relative to the root; `without`: a document to leave out. Raises ValueError for a vector of another
-    dimension.
+    in this folder, relative to the root. Raises ValueError for a vector of another dimension.
     """
     started = time.perf_counter()
     file_filter = FileFilter(under)
-    found = index.backend.nearest_documents(vector, k + 1, allowed_documents(index, file_filter))
-    near = [(id_, min(1.0, cosine)) for id_, cosine in found if id_ != without and cosine >= LEAST_SCORE][:k]
+    found = index.backend.nearest_documents(vector, k, allowed_documents(index, file_filter))
+    near = [(id_, min(1.0, cosine)) for id_, cosine in found if cosine >= LEAST_SCORE]
     ranked = [RankedDocument(id_, cosine, _nearest_passages(index, id_, vector)) for id_, cosine in near]
     hits = to_hits(index, file_filter, ranked)
     note = unread(counted(index.n_waiting, "document"), index.n_waiting) if index.n_waiting else ""

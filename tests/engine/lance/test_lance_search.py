@@ -15,7 +15,7 @@ from longsearch.engine.index.sqlite import SqliteBackend
 from longsearch.engine.query_language.query import parse
 from longsearch.engine.search.quotations.quotation import find_quotation
 from longsearch.engine.search.searcher import SearchRequest, search
-from longsearch.engine.search.similar import similar_to_document, similarity_of_passages
+from longsearch.engine.search.similar import similar_to_vector, similarity_of_passages, title_and_vector
 from longsearch.engine.search.similar_passages import asked_passage, similar_to_passage
 from longsearch.engine.store import documents
 from longsearch.engine.store.segments.files import Segments
@@ -115,7 +115,8 @@ def test_quotations_similar_documents_and_similar_passages_are_the_same(twins: t
     for path in twins:
         with open_index(path) as index:
             quotations.append(find_quotation(index, "the harbour master writes it down"))
-            similar.append(similar_to_document(index, 5))
+            title, of_whole = title_and_vector(index, 5)
+            similar.append(similar_to_vector(index, of_whole, title))
             passages.append(similar_to_passage(index, asked_passage(index, 5, 0)))
             near.append(similarity_of_passages(index, 7, vector(2)))
     assert quotations[0] and quotations[0] == quotations[1]

@@ -7,32 +7,38 @@ from longsearch.engine.errors import LongsearchError, StoreError
 from longsearch.engine.search import similar
 from longsearch.engine.store import documents, vectors
 from longsearch.engine.store.store import Store
-from longsearch.engine.types.results import SearchMode
+from longsearch.engine.types.results import SearchMode, SearchResults
 from tests.engine.search.search_helpers import add, names, toward
 from tests.engine.store.store_helpers import of_store
 
 similarity_of_passages = of_store(similar.similarity_of_passages)
-similar_to_document = of_store(similar.similar_to_document)
+title_and_vector = of_store(similar.title_and_vector)
 similar_to_vector = of_store(similar.similar_to_vector)
 
 
-def test_similar_documents_are_ranked_by_cosine_without_the_document_itself(store: Store) -> None:
+def like(store: Store, document_id: int, under: str = "") -> SearchResults:
+    """What is most similar to a document of the index; the document itself leads the list."""
+    title, vector = title_and_vector(store, document_id)
+    return similar_to_vector(store, vector, title, under=under)
+
+
+def test_similar_documents_are_ranked_by_cosine(store: Store) -> None:
     own = add(store, "a.pdf", ["A."], [toward(0, 0, 1)], title="On apples", whole=toward(1, 1))
     add(store, "b.pdf", ["B."], [toward(0, 0, 1)], whole=toward(1, 0))
     add(store, "c.pdf", ["C."], [toward(0, 0, 1)], whole=toward(95, 127))
-    found = similar_to_document(store, own)
-    assert names(found) == ["c.pdf", "b.pdf"]
+    found = like(store, own)
+    assert names(found) == ["a.pdf", "c.pdf", "b.pdf"]
     assert [hit.score for hit in found.hits] == pytest.approx(
-        [222 / (2 * (95**2 + 127**2)) ** 0.5, 1 / 2**0.5], abs=1e-6
+        [1.0, 222 / (2 * (95**2 + 127**2)) ** 0.5, 1 / 2**0.5], abs=1e-6
     )
-    assert [hit.rank for hit in found.hits] == [1, 2]
+    assert [hit.rank for hit in found.hits] == [1, 2, 3]
     assert (found.similar_to, found.query, found.mode, found.note) == ("On apples", "", SearchMode.MEANING, "")
 
 
 def test_each_hit_shows_its_passages_nearest_to_the_whole_document(store: Store) -> None:
     own = add(store, "a.pdf", ["A."], [toward(1)])
     add(store, "b.pdf", ["far", "near", "nearest"], [toward(0, 1), toward(1, 1), toward(127, 13)], whole=toward(2, 1))
-    (hit,) = similar_to_document(store, own).hits
+    _, hit = like(store, own).hits
     assert [passage.text for passage in hit.passages] == ["nearest", "near", "far"]
     assert [passage.page for passage in hit.passages] == [3, 2, 1]
     assert [p.score for p in hit.passages] == pytest.approx([127 / (127**2 + 13**2) ** 0.5, 0.5**0.5, 0.0], abs=1e-6)
@@ -51,36 +57,36 @@ def test_similar_documents_can_be_limited_to_a_folder(store: Store) -> None:
     own = add(store, "a.pdf", ["A."], [toward(1)])
     add(store, "near/b.pdf", ["B."], [toward(1, 2)])
     add(store, "nearby/c.pdf", ["C."], [toward(127, 13)])
-    assert names(similar_to_document(store, own, under="near")) == ["near/b.pdf"]
-    assert names(similar_to_document(store, own, under="none")) == []
+    assert names(like(store, own, under="near")) == ["near/b.pdf"]
+    assert names(like(store, own, under="none")) == []
 
 
 def test_documents_without_similarity_are_not_listed(store: Store) -> None:
     own = add(store, "a.pdf", ["A."], [toward(1)])
     add(store, "b.pdf", ["B."], [toward(0, 1)])
     add(store, "c.pdf", ["C."], [toward(-1, 1)])
-    assert names(similar_to_document(store, own)) == []
+    assert names(like(store, own)) == ["a.pdf"]
 
 
 def test_the_note_counts_documents_without_vectors(store: Store) -> None:
     own = add(store, "a.pdf", ["A."], [toward(1)])
     add(store, "b.pdf", ["B."])
-    assert similar_to_document(store, own).note == "1 document has not been read for its meaning yet"
+    assert like(store, own).note == "1 document has not been read for its meaning yet"
     add(store, "c.pdf", ["C."])
-    assert similar_to_document(store, own).note == "2 documents have not been read for their meaning yet"
+    assert like(store, own).note == "2 documents have not been read for their meaning yet"
 
 
 def test_a_document_without_a_vector_raises_an_error(store: Store) -> None:
     waiting = add(store, "b.pdf", ["B."], title="On pears")
     with pytest.raises(LongsearchError, match="On pears has not been read for its meaning yet"):
-        similar_to_document(store, waiting)
+        title_and_vector(store, waiting)
 
 
 def test_a_deleted_document_raises_an_error(store: Store) -> None:
     gone = add(store, "a.pdf", ["A."], [toward(1)])
     store.forget(["a.pdf"])
     with pytest.raises(StoreError, match="no longer in the index"):
-        similar_to_document(store, gone)
+        title_and_vector(store, gone)
 
 
 def test_a_vector_of_another_dimension_is_refused(store: Store) -> None:
