@@ -178,8 +178,7 @@ def _compact(arguments: argparse.Namespace) -> int:
 
 
 def _whiten(arguments: argparse.Namespace) -> int:
-    given = arguments.power, arguments.per_source, arguments.seed
-    save_whitened(arguments.model, arguments.shards, arguments.out, *given)
+    save_whitened(arguments.model, arguments.shards, arguments.out, arguments.power, arguments.seed)
     return 0
 
 

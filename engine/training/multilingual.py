@@ -80,7 +80,7 @@ def save_cut(whole: E5, kept: NDArray[np.int64], pieces: list[tuple[str, float]]
 def translations(arguments: argparse.Namespace) -> int:
     """Write the pairs of parallel texts, question sets and plain texts to a file of JSON lines."""
     unlike = frozenset(runs_of(text for folder in arguments.unlike for text in _texts_of(folder)))
-    choice = Choice(arguments.per_language or 10**9, unlike, tuple(arguments.held_out))
+    choice = Choice(unlike, tuple(arguments.held_out))
     count = 0
     with arguments.out.open("w", encoding="utf-8") as out:
         for pair in read_translations(arguments.sources, choice, arguments.seed):
@@ -140,7 +140,6 @@ def add_translations(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     add("sources", nargs="+", type=Path, help="parallel texts, question sets, plain texts and pairs")
     add("--out", type=Path, required=True, metavar="FILE.jsonl", help="file to write the pairs to")
-    add("--per-language", type=int, metavar="N", help="translations of a language at most, the most translated first")
     add("--held-out", nargs="+", default=(), metavar="SOURCE", help="sources (`s`) that are kept for measuring")
     add("--unlike", type=Path, nargs="+", default=(), metavar="DIR",
         help="evaluation sets: leave out texts that share 25 words in a row with one of them, or 60 characters where "

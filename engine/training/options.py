@@ -16,7 +16,7 @@ from longsearch.engine.training.stages.loop import WIDTH_WEIGHTS, WIDTHS
 from longsearch.engine.training.stages.pair_stages import PairOptions
 from longsearch.engine.training.stages.streams import StreamOptions
 from longsearch.engine.training.student.student import Rates, Schedule
-from longsearch.engine.training.student.whitening import PER_SOURCE, POWER
+from longsearch.engine.training.student.whitening import POWER
 from longsearch.engine.training.teachers.opening import MINILM
 from longsearch.engine.widths import parse_width
 
@@ -26,7 +26,7 @@ UNLIMITED = 10**9
 _PAIRS: Final = PairOptions()
 _ABSENT: Final[dict[str, Any]] = {
     "lora": 0, "alpha": None, "base_bits": 16, "without_teacher": False, "words_share": 0.0, "teacher": None,
-    "states_weight": _PAIRS.states_weight, "scores_weight": _PAIRS.scores_weight, "queue": _PAIRS.queue,
+    "states_weight": _PAIRS.states_weight, "scores_weight": _PAIRS.scores_weight, "hard_share": _PAIRS.hard_share,
     "epochs": None, "text_tokens": None, "accumulate": 1, "readout": None, "encoder_layers": ENCODER_LAYERS,
     "freeze_encoder": False, "soft_tokens": None, "loss_at": "every", "refinement_weight": RefineOptions().regulariser,
 }  # fmt: skip
@@ -55,7 +55,6 @@ def add_whiten(command: argparse.ArgumentParser) -> None:
     folder(command, "--shards", "pairs to measure on")
     folder(command, "--out", "folder to write the new model to")
     number(command, "--power", POWER, "how much what parts a pair is lessened")
-    number(command, "--per-source", PER_SOURCE, "pairs of each source")
 
 
 def add_slice(command: argparse.ArgumentParser) -> None:
@@ -94,7 +93,6 @@ def _add_states(command: argparse.ArgumentParser) -> None:
     command.add_argument("--teacher", metavar="DIR", help="folder of an E5, as `cut` writes it (default minilm)")
     number(command, "--states-weight", _PAIRS.states_weight, "weight of the differences of token states")
     number(command, "--scores-weight", _PAIRS.scores_weight, "weight of the teacher's scores in batch and queue")
-    number(command, "--queue", _PAIRS.queue, "the teacher's vectors to keep of each source, and of all", metavar="N")
     beside = "labelled pairs whose vectors to learn in some steps, such as an older model's vectors of code"
     folder(command, "--beside", beside, required=False)
     number(command, "--beside-share", 0.15, "share of the steps that --beside gets", metavar="S")
@@ -186,7 +184,6 @@ def _add_losses(command: argparse.ArgumentParser) -> None:
     number(command, "--batch-tokens", _PAIRS.batch_tokens, "passage tokens of a step")
     number(command, "--max-pairs", _PAIRS.max_pairs, "pairs of a step at most")
     number(command, "--instruction-share", 0.2, "share of batches with an instruction")
-    number(command, "--hard-share", _PAIRS.hard_share, "share of near passages in a batch")
     number(command, "--source-power", draws.source_power, "draw a source of n pairs as often as n ** P", metavar="P")
     number(command, "--question-weight", draws.question_weight, "draw questions W times as often", metavar="W")
     switch(command, "--mixed-lengths", "draw from the whole source, not similar lengths")
@@ -200,7 +197,6 @@ def _add_streams(command: argparse.ArgumentParser) -> None:
     streams = StreamOptions()
     command.add_argument("documents", nargs="+", type=Path, help="long documents (.jsonl, .jsonl.xz)")
     number(command, "--pairs-share", 0.5, "share of steps on pairs, if --shards is given")
-    number(command, "--side-by-side", streams.documents, "documents read at once")
     number(command, "--slice-tokens", streams.slice_tokens, "tokens of a slice")
     number(command, "--max-tokens", streams.max_tokens, "tokens read of a document at most")
     teacher = "pull passages towards the teacher's vectors; DIR: of the E5 in this folder (default minilm)"
@@ -212,7 +208,7 @@ def add_recipe(command: argparse.ArgumentParser) -> None:
     """Add the options of `recipe`."""
     command.description = f"{command.description}; --seed is added to the seed of each step"
     add = command.add_argument
-    add("--list", "--dry-run", action="store_true", dest="list", help="only print the commands of the steps")
+    add("--list", action="store_true", help="only print the commands of the steps")
     switch(command, "--languages", "the recipe of a model of many languages")
     add("--teacher", metavar="DIR", help="folder of the multilingual E5 that `cut` wrote, for --languages")
     add("--to", type=int, metavar="STEP", help="last step to run (default the last one)")

@@ -129,7 +129,7 @@ def streams(
     texts = TextTokenizer(tokenizer, None)
     documents = [prepare(d, texts, arguments.max_tokens) for d in read_long_documents(arguments.documents)]
     options = StreamOptions(
-        arguments.seed, arguments.side_by_side, max_tokens=arguments.max_tokens, slice_tokens=arguments.slice_tokens,
+        arguments.seed, max_tokens=arguments.max_tokens, slice_tokens=arguments.slice_tokens,
         contrast_weight=arguments.contrast_weight, cosine_weight=arguments.cosine_weight,
         both_ways=not arguments.one_way, joint=arguments.joint,
     )  # fmt: skip
@@ -171,5 +171,5 @@ def _pair_options(arguments: argparse.Namespace) -> PairOptions:
         arguments.seed, arguments.batch_tokens, arguments.max_pairs, arguments.hard_share,
         arguments.contrast_weight, arguments.cosine_weight, not arguments.one_way,
         arguments.text_tokens, arguments.accumulate, sampling, arguments.temperature, arguments.states_weight,
-        arguments.scores_weight, arguments.queue,
+        arguments.scores_weight,
     )  # fmt: skip

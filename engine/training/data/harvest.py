@@ -21,6 +21,7 @@ _DOCUMENTATION = (".md", ".mdx", ".markdown")
 _CODE = (".rs", ".go", ".ts", ".js", ".java", ".c", ".cc", ".cpp", ".h", ".hpp", ".rb")
 _SMALLEST, _LARGEST = 200, 300_000  # bytes of a file: smaller ones teach nothing, larger ones are generated
 _LEAST_WORDS = 20  # of a section
+_RUN_WORDS = 25
 _PAIRS_A_FILE = 12  # of comments and code: more from one file repeat each other
 _QUESTION = re.compile(r"^(how|what|why|when|where|who|which|can|is|are|do|does|should|could|will|may)\b", re.I)
 _FRONT_MATTER = re.compile(r"^---\n(.*?)\n---\n", re.S)
@@ -62,12 +63,12 @@ def harvest(folder: Path, source: str, seed: int = 0) -> Iterator[Pair]:
             yield Pair(_first_words(query, MAX_QUERY_WORDS), passage, kind, source, document or name)
 
 
-def word_runs(texts: Iterable[str], words: int = 25) -> set[int]:
-    """Return the hashes of all runs of `words` words. Two texts with a run in common count as copies."""
+def word_runs(texts: Iterable[str]) -> set[int]:
+    """Return the hashes of all runs of 25 words. Two texts with a run in common count as copies."""
     runs: set[int] = set()
     for text in texts:
-        words_of_text = re.findall(r"\w+", text.lower())
-        runs.update(hash(tuple(words_of_text[i : i + words])) for i in range(len(words_of_text) - words + 1))
+        words = re.findall(r"\w+", text.lower())
+        runs.update(hash(tuple(words[i : i + _RUN_WORDS])) for i in range(len(words) - _RUN_WORDS + 1))
     return runs
 
 

@@ -44,8 +44,6 @@ _SPACED_LETTERS = 12  # letters a word at most, in scripts that separate words b
 class Choice:
     """Which pairs to make."""
 
-    per_language: int = 10**9
-    """The most translations into one language."""
     unlike: frozenset[int] = frozenset()
     """Hashes of runs of evaluation sets, by `runs_of`; texts with one of them are left out."""
     held_out: tuple[str, ...] = ()
@@ -65,7 +63,7 @@ def read_translations(paths: list[Path], choice: Choice, seed: int) -> Iterator[
             else:
                 others.extend(_alone(record, path))
     drawn = (others[i] for i in np.random.default_rng(seed).permutation(len(others)))
-    mixed = _mixed(_translated(parallel, choice.per_language), drawn)
+    mixed = _mixed(_translated(parallel), drawn)
     yield from (pair for pair in mixed if choice.unlike.isdisjoint(runs_of([pair.query, pair.passage])))
 
 
@@ -102,16 +100,14 @@ def _is_unspaced(letters: str) -> bool:
     return 2 * unspaced > len(letters)
 
 
-def _translated(parallel: list[dict[str, Any]], per_language: int) -> Iterator[Pair]:
+def _translated(parallel: list[dict[str, Any]]) -> Iterator[Pair]:
     n_languages = Counter(text for text, _ in {(record["en"], record["lang"]) for record in parallel})
-    taken: Counter[str] = Counter()
     seen: set[tuple[str, str]] = set()
     for record in sorted(parallel, key=lambda r: (-n_languages[r["en"]], r["en"], r["lang"])):
         english, other, language = record["en"], record["x"], record["lang"]
-        if taken[language] >= per_language or (english, language) in seen or english == other:
+        if (english, language) in seen or english == other:
             continue
         seen.add((english, language))
-        taken[language] += 1
         document = f"{record['s']}/{english[:60]}"  # a text and its translations are on one side of the split
         if document_hash(language, english) % 2:
             yield Pair(english, other, TO_OTHER, f"en-{language}", document)

@@ -49,14 +49,12 @@ def trained(arguments: argparse.Namespace) -> int:
     mamba, marks = read_config(model / "config.json")[0], marks_of(TextTokenizer.load(model).tokenizer)
     torch.manual_seed(arguments.seed)
     reader = start.build(arguments.design, arguments.layers, first, idf, mamba, marks)
-    if arguments.weights:
-        load(reader, arguments.weights)
     teacher = None
     if arguments.teacher:
-        teacher = start.build(arguments.teacher_design, arguments.teacher_layers, first, idf, mamba, marks)
+        teacher = start.build("cross", arguments.teacher_layers, first, idf, mamba, marks)
         load(teacher, arguments.teacher)
     final, marked = set_exams(library, arguments.n_exam), set_exams(library, arguments.n_exam // 3)[:1]
-    plan = Plan(arguments.pairs, arguments.minutes, Shares(), arguments.seed, arguments.rate, arguments.measure)
+    plan = Plan(arguments.pairs, arguments.minutes, Shares(), arguments.seed, arguments.rate)
     training = Training(plan, reader, shelf, teacher)
     pairs = training.run(marked) if arguments.design != "floor" else 0
     arguments.out.mkdir(parents=True, exist_ok=True)
@@ -98,14 +96,11 @@ def add_train(command: argparse.ArgumentParser) -> None:
     _add_model(command)
     command.add_argument("--design", choices=start.DESIGNS, default="late", help="which reader (default late)")
     number(command, "--layers", 3, "how many of the first layers it has")
-    command.add_argument("--weights", type=Path, metavar="FILE", help="a reader to train further")
-    command.add_argument("--teacher", type=Path, metavar="FILE", help="a reader whose scores are a second target")
-    command.add_argument("--teacher-design", choices=start.DESIGNS, default="cross", help="its design (default cross)")
+    command.add_argument("--teacher", type=Path, metavar="FILE", help="a `cross` whose scores are a second target")
     number(command, "--teacher-layers", 6, "its layers")
     number(command, "--pairs", 1_000_000, "pairs to read")
     number(command, "--minutes", 600.0, "end after so many minutes")
     number(command, "--rate", 1.0, "a factor of all learning rates")
-    number(command, "--measure", 100_000, "measure after so many pairs, again and again")
     number(command, "--n-exam", 3000, "questions of each exam at the end")
 
 

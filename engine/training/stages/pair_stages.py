@@ -57,8 +57,6 @@ class PairOptions:
     """Weight of the differences of token states in `States`."""
     scores_weight: float = 0.5
     """Weight of each of the two KL terms of `States`."""
-    queue: int = 768
-    """The teacher's vectors that `States` keeps of each source, and of all sources together."""
 
 
 class Distillation:

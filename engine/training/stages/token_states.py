@@ -30,6 +30,8 @@ from longsearch.engine.training.teachers.state_teacher import StateTeacher, Toke
 
 _LEAST_SPREAD = 0.25  # of the median: else channels that hardly vary would count most
 _OWN_OPENING = "ict"  # a kind of pairs: the query is the passage's first sentence, which asks for nothing
+_QUEUE = 768
+"""The teacher's vectors that the queue keeps of each source, and of all sources together."""
 _OF_A_BATCH = 8  # vectors of a batch that the queue of all sources takes, so that one batch does not fill it
 
 
@@ -54,7 +56,7 @@ class States:
     ) -> None:
         self._student, self._pairs, self._options, self._prompter = student, pairs, options, prompter
         self._teacher, self._of_queries = teacher, teacher.of_queries
-        self._queue = Queue(options.queue, len(student.projection), student.device)
+        self._queue = Queue(_QUEUE, len(student.projection), student.device)
         self.batches = Batches(pairs, options.seed, options.sampling)
 
     def __call__(self, step: int, width: float) -> StepLoss:

@@ -23,6 +23,7 @@ from torch.overrides import TorchFunctionMode
 from longsearch.engine.inference.device import has_fast_bfloat16
 from longsearch.engine.training.student.student import Rates, Schedule, Trainable
 
+_FLOOR = 0.01  # the least share of the peak rate
 _BETAS = (0.9, 0.98)
 
 
@@ -86,10 +87,10 @@ def _products(device: torch.device) -> AbstractContextManager[Any]:
     return nullcontext() if has_fast_bfloat16(device.type) else InFloat32()
 
 
-def rate_factor(progress: float, warm_up: float, schedule: Schedule = Schedule.COSINE, floor: float = 0.01) -> float:
+def rate_factor(progress: float, warm_up: float, schedule: Schedule = Schedule.COSINE) -> float:
     """Return the share of the peak rate at `progress` (0 to 1), which peaks at `warm_up`.
 
-    COSINE rises and falls as a cosine, between `floor` and 1. LINEAR rises from 0 to 1 and falls to 0 in straight
+    COSINE rises and falls as a cosine, between `_FLOOR` and 1. LINEAR rises from 0 to 1 and falls to 0 in straight
     lines, as `get_linear_schedule_with_warmup` of transformers does.
     """
     rising = progress < warm_up
@@ -97,4 +98,4 @@ def rate_factor(progress: float, warm_up: float, schedule: Schedule = Schedule.C
     if schedule is Schedule.LINEAR:
         return progress / warm_up if rising else 1 - fallen
     angle = math.pi * (1 + progress / warm_up) if rising else math.pi * fallen
-    return floor + (1 - floor) * 0.5 * (1 + math.cos(angle))
+    return _FLOOR + (1 - _FLOOR) * 0.5 * (1 + math.cos(angle))

@@ -26,18 +26,17 @@ from longsearch.engine.training.student.student import read_all
 
 Matrix = NDArray[np.float64]
 
-POWER, PER_SOURCE = 0.2, 60
+POWER = 0.2
+_PER_SOURCE = 60  # pairs
 _LEAST_TEXTS = 40  # of a language, for its mean
 _RIDGE = 0.5  # of the mean variance: directions in which pairs hardly differ would count too much
 _TRANSLATIONS, _QUESTIONS = ("other2english", "english2other"), ("question2",)
 
 
-def save_whitened(
-    model: Path, shards: Path, out: Path, power: float = POWER, per_source: int = PER_SOURCE, seed: int = 0
-) -> None:
+def save_whitened(model: Path, shards: Path, out: Path, power: float = POWER, seed: int = 0) -> None:
     """Write to `out` the model in `model` with both maps in its readout, measured on pairs of `shards`.
 
-    At most `per_source` pairs of each source are read. `power` 0 leaves the second map out. Raises ModelError if `out`
+    Of each source 60 pairs are read. `power` 0 leaves the second map out. Raises ModelError if `out`
     is `model`, and LongsearchError if no two languages have 40 passages each, or if there are no translations and
     questions.
     """
@@ -45,7 +44,7 @@ def save_whitened(
         raise ModelError(f"{out} is the model itself", "write the whitened model to another folder")
     student, tokenizer = load_student(model, "cpu", torch.float32)
     pairs = load_pairs(shards, tokenizer, labelled_only=False)
-    rows = _drawn(pairs, per_source, np.random.default_rng(seed))
+    rows = _drawn(pairs, np.random.default_rng(seed))
     passages = [tokenizer.decode(pairs.passages[row].tolist()) for row in rows.tolist()]
     languages = np.array([language_of(text) for text in passages])
     texts = ([texts[row] for row in rows.tolist()] for texts in (pairs.queries, pairs.passages))
@@ -101,9 +100,9 @@ def shrunk(within: Matrix, power: float) -> Matrix:
     return scaled
 
 
-def _drawn(pairs: PairSet, per_source: int, random: np.random.Generator) -> NDArray[np.int64]:
-    """Return rows of pairs with tokens on both sides, at most `per_source` of each source."""
+def _drawn(pairs: PairSet, random: np.random.Generator) -> NDArray[np.int64]:
+    """Return rows of pairs with tokens on both sides, at most `_PER_SOURCE` of each source."""
     is_full = (pairs.queries.lengths > 0) & (pairs.passages.lengths > 0)
     of_sources = (np.flatnonzero(is_full & (pairs.sources == source)) for source in range(len(pairs.source_names)))
-    chosen = [random.permutation(rows)[:per_source] for rows in of_sources]
+    chosen = [random.permutation(rows)[:_PER_SOURCE] for rows in of_sources]
     return np.sort(np.concatenate(chosen))

@@ -288,7 +288,7 @@ def test_scores_are_compared_with_those_of_the_teacher_in_the_batch_and_against_
     student, tokenizer = load_student(write_checkpoint(tmp_path / "model"), "cpu", torch.float32)
     write_shards(make_pairs(60), tokenizer, tmp_path / "shards")
     pairs = load_pairs(tmp_path / "shards", tokenizer, labelled_only=False)
-    teacher, options = Told(len(student.projection)), PairOptions(seed=3, batch_tokens=150, max_pairs=6, queue=50)
+    teacher, options = Told(len(student.projection)), PairOptions(seed=3, batch_tokens=150, max_pairs=6)
     stage = States(student, pairs, options, teacher, Prompter(tokenizer, 0.0))
     sources, found = [], []
     for step in range(4):

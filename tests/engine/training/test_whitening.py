@@ -73,9 +73,10 @@ def test_a_language_with_few_texts_has_no_mean() -> None:
 
 def test_the_command_changes_the_readout_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(whitening, "language_of", lambda text: "de" if len(text) % 2 else "fr")
+    monkeypatch.setattr(whitening, "_PER_SOURCE", 100)
     model, out = write_checkpoint(tmp_path / "model"), tmp_path / "white"
     write_shards(make_pairs(200), make_tokenizer(), tmp_path / "shards")
-    given = ["--model", str(model), "--shards", str(tmp_path / "shards"), "--per-source", "100"]
+    given = ["--model", str(model), "--shards", str(tmp_path / "shards")]
     assert commands.run(["whiten", *given, "--out", str(out), "--power", "0"]) == 0
     before, after = vectors_of(model), vectors_of(out)
     assert not np.allclose(before, after, atol=1e-3)
