@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+_N_SAMPLES = 1000
 Gains = NDArray[np.float64]
 METRICS = ("ndcg@10", "recall@10", "recall@100", "mrr@10", "hit@1")
 ACCURACY = "hit@1"
@@ -53,12 +54,12 @@ def score(gains: Gains, ideal: Gains) -> dict[str, float]:
     return dict(zip(METRICS, (ndcg(gains, ideal), *recalls, reciprocal_rank(gains), hit(gains)), strict=True))
 
 
-def bootstrap(values: NDArray[np.float64], n_samples: int = 1000, seed: int = 0) -> Interval:
+def bootstrap(values: NDArray[np.float64]) -> Interval:
     """Return the mean of values (n_queries,) and the middle 95 % of resampled means. Raises ValueError for none."""
     if not len(values):
         raise ValueError("no values to resample")
-    random = np.random.default_rng(seed)
-    means = np.array([values[random.integers(0, len(values), len(values))].mean() for _ in range(n_samples)])
+    random = np.random.default_rng(0)
+    means = np.array([values[random.integers(0, len(values), len(values))].mean() for _ in range(_N_SAMPLES)])
     low, high = np.percentile(means, (2.5, 97.5))
     return Interval(float(values.mean()), float(low), float(high))
 

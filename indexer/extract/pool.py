@@ -16,7 +16,6 @@ from typing import Self
 from longsearch.engine.errors import ExtractionError, ReadingStoppedError
 from longsearch.indexer.extract.pdf.recognition import Recognition, calls_tesseract
 from longsearch.indexer.extract.reader import ExtractorProcess, Result
-from longsearch.indexer.extract.wire.limits import PAGE_TIMEOUT_S
 
 STOP_CHECK_S = 1.0
 _MOMENT_S = 0.1  # that long a result may take without counting as one to wait for
@@ -39,7 +38,6 @@ class ExtractorPool:
         self,
         n_children: int | None = None,
         ocr: Recognition | None = None,
-        page_timeout_s: float = PAGE_TIMEOUT_S,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> None:
         """`ocr`: how to read pages without text; None: not at all.
@@ -48,7 +46,7 @@ class ExtractorPool:
         """
         self._should_stop = should_stop if calls_tesseract(ocr) else None
         n_children = n_children or default_n_children()
-        self.extractors = tuple(ExtractorProcess(page_timeout_s, ocr=ocr) for _ in range(n_children))
+        self.extractors = tuple(ExtractorProcess(ocr=ocr) for _ in range(n_children))
         self._idle = deque(self.extractors)
         self._n_ahead = n_children * _AHEAD_PER_CHILD
         self._executor = ThreadPoolExecutor(n_children, thread_name_prefix="extract")
