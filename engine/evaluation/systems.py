@@ -13,13 +13,7 @@ from longsearch.engine.evaluation.bench import Bench
 from longsearch.engine.evaluation.embedders.e5 import E5
 from longsearch.engine.evaluation.ranked_spans import Ranked, by_scores, by_vectors, ranked_by, scores_of
 from longsearch.engine.evaluation.vector_cache import VectorCache
-from longsearch.engine.search.fusion import (
-    WEIGHT_OF_DOCUMENT_WORDS,
-    best_first,
-    combine,
-    mixed,
-    trust_in_meaning,
-)
+from longsearch.engine.search.fusion import WEIGHT_OF_DOCUMENT_WORDS, best_first, combine, mixed, trust_in_meaning
 
 _FUSED_DEPTH, _K = 200, 60
 System = Callable[[Bench], Ranked]
