@@ -16,7 +16,7 @@ from typing import TypeGuard
 import platformdirs
 
 from longsearch.engine.errors import LongsearchError
-from longsearch.engine.json_files import load_object
+from longsearch.engine.json_files import load_kept
 from longsearch.engine.late_patterns import late_pattern
 from longsearch.engine.printable import printable
 
@@ -123,7 +123,7 @@ def _in_use(base: Path, is_read: bool = True) -> Path:
     """The file that a reader of an index opens or, if not `is_read`, that is written: never a pointer to a store."""
     if is_read and (pointer := base.with_suffix(POINTER)).exists():
         return pointer
-    name = str(load_object(base.with_suffix(".model")).get("index") or base.name)
+    name = str(load_kept(base.with_suffix(".model")).get("index") or base.name)
     return base.with_name(name) if "/" not in name else base
 
 

@@ -4,6 +4,8 @@ import json
 import os
 import secrets
 import zlib
+from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,20 @@ def load_object(path: Path) -> dict[str, Any]:
         return checked(values) if isinstance(values, dict) else {}
     except (OSError, ValueError, RecursionError):
         return {}
+
+
+def load_kept(path: Path) -> Mapping[str, Any]:
+    """Return the same as `load_object`. While the file stays the same, a process reads it once."""
+    try:
+        found = path.stat()
+    except OSError:
+        return {}
+    return _loaded(path, found.st_ino, found.st_mtime_ns, found.st_size)
+
+
+@lru_cache(maxsize=64)
+def _loaded(path: Path, *_state: int) -> Mapping[str, Any]:
+    return load_object(path)
 
 
 def checked(values: dict[str, Any]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from longsearch.app.locks import held
 from longsearch.app.models.encoders import chosen_model, resolved
 from longsearch.app.paths import POINTER, base_index_path, choice_path, in_shell, index_path, remove_index
 from longsearch.engine.errors import LongsearchError, ModelError, StoreError
-from longsearch.engine.json_files import load_object, replace_object
+from longsearch.engine.json_files import load_kept, replace_object
 
 if TYPE_CHECKING:
     from longsearch.engine.answers.token_table import TokenTable
@@ -40,7 +40,7 @@ class FolderModel:
 
 def folder_model(root: Path) -> FolderModel:
     """Return the models of a root."""
-    choice = load_object(choice_path(root))
+    choice = load_kept(choice_path(root))
     if not choice.get("model") or (choice.get("follows") and _is_in_store(root)):
         return FolderModel(chosen_model(), is_own=False)
     next_index = choice.get("next_index") or ""
@@ -51,7 +51,7 @@ def folder_model(root: Path) -> FolderModel:
 
 def own_model(root: Path) -> str | None:
     """Return the model of a root that has one of its own; None: the default. Reads no settings if none was chosen."""
-    choice = load_object(choice_path(root))
+    choice = load_kept(choice_path(root))
     if not choice.get("model") or (choice.get("follows") and _is_in_store(root)):
         return None
     return None if choice.get("follows") and choice["model"] == chosen_model() else str(choice["model"])
@@ -103,7 +103,7 @@ def follow_settings(root: Path) -> FolderModel:
     """
     from longsearch.engine.models.identity import identify
 
-    choice, name = load_object(choice_path(root)), chosen_model()
+    choice, name = load_kept(choice_path(root)), chosen_model()
     is_settled = choice.get("model") == name and not choice.get("next_model")
     if is_settled or (choice.get("model") and not choice.get("follows")) or _is_in_store(root):
         return folder_model(root)
@@ -154,7 +154,7 @@ def finish_change(root: Path, finished: FolderModel) -> None:
         if finished.next_path is None or folder_model(root) != finished:
             return
         old = index_path(root)
-        follows = bool(load_object(choice_path(root)).get("follows"))
+        follows = bool(load_kept(choice_path(root)).get("follows"))
         done = {"model": finished.next_model, "index": finished.next_path.name, "follows": follows}
         replace_object(choice_path(root), done)
     with contextlib.suppress(OSError):  # on Windows, while a search has it open
