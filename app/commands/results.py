@@ -248,6 +248,8 @@ def snippet(passage: "PassageHit") -> str:
     No word is cut; "…" stands for what is left out.
     """
     text, first = passage.text, 0
+    if len(text) <= SHOWN_CHARACTERS:
+        return text.strip()
     if passage.excerpt is not None and passage.excerpt[1] - passage.start > SHOWN_CHARACTERS:
         first = _between_words(text, min(passage.excerpt[0] - passage.start, len(text) - SHOWN_CHARACTERS))
     stop = _between_words(text, first + SHOWN_CHARACTERS)
