@@ -43,32 +43,20 @@ _RUN_AT_END = late_pattern(rf"([{UNSPACED}]+)\W*$")
 class Lookup:
     """A query's terms as FTS5 expressions."""
 
-    words: tuple[str, ...]
-    """A passage may match any of these."""
-    phrases: tuple[str, ...]
+    terms: tuple[str, ...]
+    """What decides the rank. A passage may match any of these. The last ones were not typed: parts of compounds."""
+    n_typed: int
+    """The number of those that stand for what was typed."""
+    phrases: tuple[str, ...] = ()
     """A passage must match all of these."""
-    excluded: tuple[str, ...]
+    excluded: tuple[str, ...] = ()
     """A passage must match none of these."""
     languages: IndexLanguages | None = None
     """In which what operators join is looked up."""
     named: str = ""
     """The first passage of a document matches if its title, its name or an identifier is the whole query; or ""."""
-    ranked_phrases: tuple[str, ...] = ()
-    """How the phrases are ranked, where it is not by themselves."""
-    lighter: tuple[str, ...] = ()
-    """Expressions that were not typed and count less than words: parts of compounds."""
     weights: tuple[float, ...] = ()
     """The weight of each term; () if all count in full."""
-
-    @property
-    def typed(self) -> tuple[str, ...]:
-        """The expressions that stand for what was typed."""
-        return (self.ranked_phrases or self.phrases) + self.words
-
-    @property
-    def terms(self) -> tuple[str, ...]:
-        """The expressions that decide the rank, the lighter ones last."""
-        return self.typed + self.lighter
 
 
 def lookup(query: Query, languages: IndexLanguages) -> Lookup:
@@ -80,11 +68,12 @@ def lookup(query: Query, languages: IndexLanguages) -> Lookup:
         words = _with_alternatives(words, query, languages)
     phrases = [_phrase(term, languages) for term in query.phrases]
     excluded = (_whole(term, languages) for term in query.excluded)
-    held, ranked = (held for held, _ in phrases), (ranked for _, ranked in phrases)
     names = [query.meaning, *(form for one in found if one.is_all_of(query.meaning) for form in one.forms)]
     named = " OR ".join(_quoted(name) for name in map(whole_name, names) if name)
-    parts = [tuple(dict.fromkeys(part))[:MAX_TERMS] for part in (words, held, excluded, ranked)]
-    return Lookup(parts[0], parts[1], parts[2], languages, named, parts[3])
+    held, ranked = (held for held, _ in phrases), (ranked for _, ranked in phrases)
+    parts = [tuple(dict.fromkeys(part))[:MAX_TERMS] for part in (ranked, words, held, excluded)]
+    terms = parts[0] + parts[1]
+    return Lookup(terms, len(terms), parts[2], parts[3], languages, named)
 
 
 def _with_alternatives(words: list[str], query: Query, languages: IndexLanguages) -> list[str]:

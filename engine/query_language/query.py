@@ -236,14 +236,14 @@ def _take_given(found: Filters, name: str, value: str, keys: Collection[str]) ->
         raise QueryError(f"{value} is no value for this", problem)
 
 
-def is_common(word: str, language: str = "en") -> bool:
-    """Whether the search drops this word of a question in `language`."""
-    return word.casefold() in STOP_WORDS[language]
+def is_common(word: str) -> bool:
+    """Whether the search drops this word of an English question."""
+    return word.casefold() in STOP_WORDS["en"]
 
 
 def _may_be_prefix(text: str) -> bool:
     last = text.split()[-1]
-    return len(last) >= _PREFIX_MIN_CHARS and text[-1].isalnum() and last.casefold() not in STOP_WORDS["en"]
+    return len(last) >= _PREFIX_MIN_CHARS and text[-1].isalnum() and not is_common(last)
 
 
 def content_words(words: list[Term], has_phrases: bool, language: str = "en") -> tuple[Term, ...]:

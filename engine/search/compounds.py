@@ -48,7 +48,7 @@ def with_compounds(asked: Lookup, query: Query, indexes: Sequence[Index], spoken
     parts, stems = _parts(indexes, typed), {(stem(one.word, one.language), one.language) for one in typed}
     compounds = _compounds(indexes, stems | {(part, one.language) for one, cut in parts.items() for part in cut})
     known = _counts(indexes, {own for own, _ in stems})
-    words, lighter = list(asked.words), dict[str, float]()
+    words, lighter = list(asked.terms), dict[str, float]()
     for one in typed:
         own, held = stem(one.word, one.language), compounds[stem(one.word, one.language), one.language]
         if held:
@@ -62,8 +62,8 @@ def with_compounds(asked: Lookup, query: Query, indexes: Sequence[Index], spoken
             forms = [made_form(form) for form in (part, *compounds[part, one.language], *held)]
             if (part, one.language) not in stems:
                 lighter.setdefault(f"({any_of(dict.fromkeys(forms))})", WEIGHT_OF_PARTS)
-    weights = (*(1.0 for _ in asked.typed), *lighter.values()) if lighter else ()
-    return replace(asked, words=tuple(words), lighter=tuple(lighter), weights=weights)
+    weights = (*(1.0 for _ in words), *lighter.values()) if lighter else ()
+    return replace(asked, terms=(*words, *lighter), weights=weights)
 
 
 def _typed(query: Query, codes: Collection[str]) -> Iterator[_Typed]:

@@ -135,7 +135,7 @@ def search(indexes: Sequence[Index], request: SearchRequest) -> SearchResults:
             hits = sort_hits(hits, query.sort, query.is_reversed)
     took_ms = (time.perf_counter() - started) * 1000
     held = plans[0].words.statistics.n_passages_with if plans[0].words else ()
-    n_with = {as_typed(term): n for term, n in zip(asked.typed, held, strict=False)}
+    n_with = {as_typed(term): n for term, n in zip(asked.terms[: asked.n_typed], held, strict=False)}
     note = _note(plans, asked_of)
     found = SearchResults(
         query.text, mode, "", took_ms, hits, note, lit=query.terms, languages=spoken.codes, n_with=n_with
@@ -203,7 +203,7 @@ def _merged(plans: Sequence[Plan]) -> list[_Found]:
         scored = list(map(_candidates, plans))
         best_passage = max(words.best_passage for _, words in scored)
         best_document = max(words.best_document for _, words in scored)
-        in_meaning = trust_in_meaning(len(plans[0].asked.typed), best_passage, best_document)
+        in_meaning = trust_in_meaning(plans[0].asked.n_typed, best_passage, best_document)
         best = list(map(_ranked, plans, scored, repeat(in_meaning)))
     if len(plans) == 1:
         return [_Found(plans[0], document) for document in best[0]]

@@ -139,7 +139,7 @@ def _n_passages_with(indexes: Sequence[Index], words: Sequence[str]) -> Mapping[
     if not words:
         return {}
     spoken = languages.joined([index.spoken for index in indexes])
-    asked = Lookup(tuple(expressions(map(Term, words), spoken)), (), ())
+    asked = Lookup(tuple(expressions(map(Term, words), spoken)), len(words))
     figures = pooled([index.backend.words(asked, index.n_documents).statistics for index in indexes])
     return dict(zip(words, figures.n_passages_with, strict=True))
 

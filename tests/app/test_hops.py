@@ -1,6 +1,7 @@
 """A search takes few hops: how many modules and functions of longsearch it enters, and how often it reads the same."""
 
 import gc
+import json
 import os
 import sys
 from collections import Counter
@@ -17,8 +18,9 @@ import longsearch.engine
 from longsearch.app.backend import AppBackend
 from longsearch.app.cli import main
 from longsearch.app.models import query_vectors
+from longsearch.app.models.folder_models import own_model
 from longsearch.app.models.query_vectors import QueryVector
-from longsearch.app.paths import data_folder, index_path
+from longsearch.app.paths import choice_path, data_folder, index_path
 from longsearch.engine.index import opening
 from longsearch.engine.store.segments import upkeep
 from longsearch.engine.store.store import Store
@@ -122,3 +124,23 @@ def test_a_search_makes_the_data_folder_at_most_once(root: Path, monkeypatch: py
     monkeypatch.setattr(Path, "mkdir", counted)
     main(["search", QUERY, str(root)])
     assert made.count(folder) <= 1
+
+
+def test_a_search_reads_once_which_model_a_folder_has(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    noted = {"model": "bundled", "index": index_path(root).name, "follows": True}
+    choice_path(root).write_text(json.dumps(noted), "utf-8")
+    read: list[str] = []
+    read_text = Path.read_text
+
+    def counted(path: Path, *arguments: Any, **options: Any) -> str:
+        read.append(path.suffix)
+        return read_text(path, *arguments, **options)
+
+    monkeypatch.setattr(Path, "read_text", counted)
+    run = by_command(root)
+    run()
+    assert read.count(".model") == 1
+    noted["model"] = "a model that is not here"
+    choice_path(root).write_text(json.dumps(noted), "utf-8")
+    assert own_model(root) == noted["model"]  # it is read again once it has changed
+    assert read.count(".model") == 2

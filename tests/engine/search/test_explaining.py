@@ -49,7 +49,7 @@ def fruit(store: Store, monkeypatch: pytest.MonkeyPatch) -> Store:
     monkeypatch.setattr(upkeep, "CHECK_EVERY", 4)
     fill(store, 1)
     with store.reading() as db:
-        words = sqlite.SqliteBackend(Segments(db), 0).words(Lookup(('"apple"',), (), ()), 30)
+        words = sqlite.SqliteBackend(Segments(db), 0).words(Lookup(('"apple"',), 1), 30)
         assert isinstance(words, segment_words.WordsBySegments)
     return store
 

@@ -97,8 +97,8 @@ def test_alternatives_count_as_one_word_beside_others(shelf: Store) -> None:
     assert names(search(shelf, "(seal|gasket|pump) water", SearchMode.WORDS))[0] == "a.pdf"
     alone, beside = (parse(text) for text in ("pump|blower", "(pump|blower) garden"))
     english = IndexLanguages(("en",), True)
-    assert lookup(alone, english).words == ('"pump"', '"blower"')
-    assert lookup(beside, english).words == ('"garden"', '("pump" OR "blower")')
+    assert lookup(alone, english).terms == ('"pump"', '"blower"')
+    assert lookup(beside, english).terms == ('"garden"', '("pump" OR "blower")')
 
 
 def test_a_pattern_without_words_is_told_and_highlights_are_the_words_that_it_stands_for(shelf: Store) -> None:

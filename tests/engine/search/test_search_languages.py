@@ -130,10 +130,11 @@ def test_a_language_that_no_document_is_in_is_named(library: Store) -> None:
 def test_an_english_index_is_asked_as_if_there_were_no_languages() -> None:
     query = parse('running state-space "selective scan" über -naïve c++', prefix_last=True)
     asked = lookup(query, IndexLanguages(("", "en"), is_settled=True))
-    typed = [match(term) for term in query.words]
-    assert typed[1:3] == ['"state-space"', '"über"']
-    assert asked.words == (typed[0], '("state-space" OR "statespace")', '("über" OR "ueber")', *typed[3:])
-    assert asked.phrases == tuple(map(match, query.phrases))
+    words, phrases = [match(term) for term in query.words], tuple(map(match, query.phrases))
+    assert words[1:3] == ['"state-space"', '"über"']
+    spelt = (words[0], '("state-space" OR "statespace")', '("über" OR "ueber")', *words[3:])
+    assert asked.terms == phrases + spelt
+    assert asked.phrases == phrases
     assert asked.excluded == tuple(map(match, query.excluded))
 
 
@@ -199,9 +200,9 @@ def test_an_index_from_before_languages_is_right_before_during_and_after_the_cha
 
 def test_the_words_of_a_stale_document_count_once_in_a_score() -> None:
     asked = lookup(parse("東大寺"), IndexLanguages((), is_settled=False))
-    assert len(asked.words) == 2
-    assert all('"東大寺"' in expression for expression in asked.words)
-    assert any_of(asked.words)
+    assert len(asked.terms) == 2
+    assert all('"東大寺"' in expression for expression in asked.terms)
+    assert any_of(asked.terms)
 
 
 def test_a_few_documents_of_another_language_are_not_preferred_for_a_name_that_all_hold(store: Store) -> None:
