@@ -11,7 +11,12 @@ from longsearch.engine.late_patterns import late_pattern
 
 _ENDINGS = (
     # (letters before, British, American, what may follow)
-    ("(?!scou?r)[a-z]{2,}", "our", "or", "|s|ed|ing|able|ably|ful|fully|less|ite|ites|al|ally|ist|ists|er|ers|y"),
+    (
+        "(?!scou?r)[a-z]{2,}",
+        "our",
+        "or",
+        "|s|ed|ing|able|ably|ful|fully|less|ite|ites|al|ally|ist|ists|er|ers|l?y|hoods?",
+    ),
     ("[a-z]{3,}", "is", "iz", "e|es|ed|ing|er|ers|able|ation|ations|ational"),
     ("[a-z]{3,}", "ys", "yz", "e|es|ed|ing|er|ers"),
     ("[a-z]{2,}[bt]", "re", "er", "|s"),
@@ -35,6 +40,7 @@ _ENDING_RULES = [
 # an apostrophe at the end is a genitive's
 _SIGN = late_pattern(r"(?<=[^\W\d_])(?:['’](?=[^\W\d_]{2})|[-\u2010\u2011](?=[^\W\d_]))")
 _WITHOUT_APOSTROPHE = late_pattern("^([A-Zdl])([A-Z][a-z]{2,})$")
+_WITH_DOTS = late_pattern(r"(?:[^\W\d_]\.){2,}[^\W\d_]?")
 _IN_TWO_LETTERS = {"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe"}
 _TWO_LETTERS = late_pattern("aa|ae|oe|(?<![aeq])ue")
 _WITH_UMLAUTS = frozenset(("da", "de", "et", "fi", "hu", "is", "lb", "nb", "nn", "no", "sv", "tr"))
@@ -44,10 +50,12 @@ _WITH_UMLAUTS = frozenset(("da", "de", "et", "fi", "hu", "is", "lb", "nb", "nn",
 def respelt(word: str, languages: tuple[str, ...]) -> tuple[str, ...]:
     """Return the word as others type it, in small letters without diacritics; as documents in these languages have it.
 
-    Apostrophes and hyphens are left out: OBrien for O'Brien, email for e-mail. OBrien gets its apostrophe, too.
+    Apostrophes, hyphens and the dots of initials are left out: OBrien for O'Brien, email for e-mail, USA for U.S.A.
+    OBrien gets its apostrophe, too.
     Müller is Mueller too. Mueller is Muller, as Müller is without its diacritic, where a language has umlauts.
     """
     plain = _WITHOUT_APOSTROPHE.sub(r"\1'\2", word) if word.isalpha() else _SIGN.sub("", word)
+    plain = word.replace(".", "") if _WITH_DOTS.fullmatch(word) else plain
     found = [plain] if plain != word else []
     if not word.isascii():
         small = unicodedata.normalize("NFC", word).lower()

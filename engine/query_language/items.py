@@ -21,6 +21,8 @@ _WORD = rf"(?P<word>{ANY_RANGE}|(?:(?!{_COMMA})[^\s\"])+)"
 _ITEM = late_pattern(rf"{_MINUS}(?:{_SIGN}|{_BODY.replace(_ANY_WORD, _WORD)})")
 _SCHEMES = frozenset(("mailto", "tel", "urn", "file"))  # of addresses: no fields that somebody mistyped
 _INSIDE = late_pattern(_BAR)
+_WORD_AND_WORD = late_pattern(r"([^\W\d_]{5,})/[^\W\d_]{5,}")
+"""Long words: "TCP/IP" and "km/h" are one name each."""
 _MAY_END_INSIDE = late_pattern(r"[)|]")
 _NAME = r"[^\W\dA-Z_][^\WA-Z_.-]*(?:[.-][^\WA-Z_.-]+)*"
 _FIELD = late_pattern(rf'{_MINUS}(?P<name>{_NAME}):(?=["\w./#-]){_BODY}')
@@ -37,6 +39,8 @@ def items(text: str, notes: list[str], keys: Collection[str]) -> Iterator[tuple[
         found = typed if typed and name else item
         if found["word"] and len(first := found["word"].split()) > 1 and not amounts(found["word"]):
             found = found.re.match(text, found.start(), found.start("word") + len(first[0])) or found
+        if found["word"] and not (name or found["minus"]) and (pair := _WORD_AND_WORD.fullmatch(found["word"])):
+            found = found.re.match(text, found.start(), found.start("word") + len(pair[1])) or found
         if found["word"] and _MAY_END_INSIDE.search(found["word"]):
             found = _cut(found)
         yield found, name

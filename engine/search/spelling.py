@@ -67,7 +67,7 @@ def _meant(
     meant = dict.fromkeys(terms, "")
     for text, n in _n_passages_with(indexes, doubtful).items():
         near = _nearest(indexes, words[text], n) if n <= _FEW and text not in common else ""
-        if near and not is_listed(words[text], codes):
+        if near and (folded(near) == folded(words[text]) or not is_listed(words[text], codes)):
             meant[text] = _as_cased(near, words[text])
         elif not (n or near):
             meant[text] = _in_two(indexes, words[text]) or words[text]

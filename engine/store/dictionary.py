@@ -62,8 +62,9 @@ MOST_LIKE = 64
 
 
 def words_near(segments: Segments, typed: str, most: int, least: int = 1) -> dict[str, int]:
-    """The words of the documents that differ from `typed` by 1 to `most` errors, in small letters, with these.
+    """The words of the documents that differ from `typed` by at most `most` errors, in small letters, with these.
 
+    Letters that FTS5 does not fold are no error: Øresund for Oresund.
     Rare words are left out: of each word one form at least stands in `least` passages or more.
     """
     small = folded(typed)
@@ -78,7 +79,8 @@ def words_near(segments: Segments, typed: str, most: int, least: int = 1) -> dic
     errors, _ = n_errors(small, Letters.of([*words, *(word.removesuffix("s") for word in words), *bare]), most)
     of_each = errors.reshape(3, -1)
     whole = np.where(of_each > 0, of_each, most + 1).min(axis=0)
-    near = np.flatnonzero((of_each[0] > 0) & (whole <= most)).tolist()
+    whole[is_other := (of_each[0] == 0) & (np.array(found, object) != typed.lower())] = 0
+    near = np.flatnonzero(((of_each[0] > 0) | is_other) & (whole <= most)).tolist()
     return {found[i]: int(whole[i]) for i in near}
 
 

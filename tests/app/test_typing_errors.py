@@ -35,6 +35,7 @@ TEXTS = {
     "miete.md": "Die Kündigungsfrist des Mietvertrags beträgt drei Monate. Die Betriebskostenabrechnung kommt.",
     "saveli.md": "Договоры садовников были подписаны обеими сторонами и хранились в домах старого города.",
     "niwa.md": "庭師の契約は双方が署名し、町の家に保管された。東大寺には大仏がある。",
+    "sund.md": "The ferry over the Øresund carries Łukasz.",
     "happy.md": "Happiness follows the organization of relations and the running of universities by children.",
 }
 
@@ -77,6 +78,8 @@ def first(results: SearchResults) -> str:
         ("mietvetrag", "mietvertrags", "miete.md"),  # the documents have it with an ending
         ("nagnetic", "magnetic", "scanner.md"),
         ("imagnig", "imaging", "scanner.md"),
+        ("oresund ferry", "øresund ferry", "sund.md"),  # letters without a diacritic that can be taken away
+        ("Lukasz", "Łukasz", "sund.md"),
         ("bycicle", "bicycles", "bicycles.md"),  # two letters changed places; the documents have the plural
         ("softtissue", "soft tissue", "scanner.md"),
         ("the reso nance imaging", "the resonance imaging", "scanner.md"),

@@ -7,16 +7,16 @@ from hypothesis import strategies as st
 from longsearch.engine.languages.spelling import other_spelling, respelt
 
 BRITISH = [
-    "colour", "colours", "coloured", "favourite", "behavioural", "labourer", "organise", "organised",
+    "colour", "colours", "coloured", "neighbourhood", "favourite", "behavioural", "labourer", "organise", "organised",
     "organisation", "analyse", "analysing", "centre", "theatres", "fibre", "licence", "licensing", "defence",
     "offences", "dialogue", "catalogues", "anaemia", "haemoglobin", "paediatric", "artefacts", "grey", "mouldy",
     "programme", "sceptical", "sulphur", "judgement",
 ]  # fmt: skip
 AMERICAN = [
-    "color", "colors", "colored", "favorite", "behavioral", "laborer", "organize", "organized", "organization",
-    "analyze", "analyzing", "center", "theaters", "fiber", "license", "licencing", "defense", "offenses", "dialog",
-    "catalogs", "anemia", "hemoglobin", "pediatric", "artifacts", "gray", "moldy", "program", "skeptical", "sulfur",
-    "judgment",
+    "color", "colors", "colored", "neighborhood", "favorite", "behavioral", "laborer", "organize", "organized",
+    "organization", "analyze", "analyzing", "center", "theaters", "fiber", "license", "licencing", "defense",
+    "offenses", "dialog", "catalogs", "anemia", "hemoglobin", "pediatric", "artifacts", "gray", "moldy", "program",
+    "skeptical", "sulfur", "judgment",
 ]  # fmt: skip
 
 
@@ -43,6 +43,8 @@ def test_any_text_has_another_spelling_or_none(text: str) -> None:
         ("OBrien", ["O'Brien"]),
         ("dArtagnan", ["d'Artagnan"]),
         ("e-mail", ["email"]),
+        ("U.S.A.", ["USA"]),
+        ("a.txt", []),
         ("Jones'", []),
         ("Müller", ["mueller"]),
         ("Mu\u0308ller", ["mueller"]),

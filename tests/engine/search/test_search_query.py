@@ -163,6 +163,12 @@ def test_two_dashes_begin_an_option_of_a_program_which_is_text() -> None:
     assert texts(query.excluded) == ["draft"]
 
 
+def test_a_slash_stands_between_two_long_words_alone() -> None:
+    assert texts(parse("pharmacist/schedule km/h TCP/IP example.org/harbour").words) == [
+        "pharmacist", "/schedule", "km/h", "TCP/IP", "example.org/harbour",
+    ]  # fmt: skip
+
+
 def test_a_comma_without_a_space_stands_between_words() -> None:
     assert texts(parse("pumps,valves;seals 1,234.5 author:doe,jane").words) == ["pumps", "valves", "seals", "1,234.5"]
 
