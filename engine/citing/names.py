@@ -14,7 +14,7 @@ _ENDED = re.compile(r"[.!?]\W*\Z")
 def is_names_alone(text: str) -> bool:
     """Whether a text is nothing but names, titles and addresses, such as *Mike Burrows, Google Inc.*"""
     plain = _ADDRESS.sub(" ", text)
-    words = [word for word in _WORD.findall(plain) if word not in _BETWEEN]
+    words: list[str] = [word for word in _WORD.findall(plain) if word not in _BETWEEN]
     if not words:
         return True
     if plain.isupper() and _ENDED.search(plain):  # a sentence in capitals
