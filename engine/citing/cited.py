@@ -11,6 +11,8 @@ from longsearch.engine.dates import is_month
 _YEAR = r"(?:1[5-9]\d\d|20\d\d)"
 _NAME = r"[^\W\d_][\w'’-]{0,60}"
 _FILE_NAME = r"\w[^\s()\[\],;<>]{2,200}\.(?:pdf|epub|docx?|odt|html?|md|tex|txt)"
+_IN_BRACKETS = r"(?:[^()\n]|\n(?!\s*\n))"
+"""A character of one paragraph."""
 _CITED = re.compile(
     r"\[[^\]\[@\n]{0,300}@(?P<keys>[^\]\n]{0,500})\]"
     r"|(?<![\w@./])@(?P<bare>\w(?:[\w:./-]{0,100}\w)?)"
@@ -19,7 +21,7 @@ _CITED = re.compile(
     r"|\]\((?:<(?P<angled>[^>\n]{1,500})>|(?P<link>[^)\s]{1,500}))\)"
     rf"|[\[(](?:[^()\[\]\n]{{0,40}}\s)?(?P<file>{_FILE_NAME})"
     r"(?:[\s,:;][^()\[\]\n]{0,60})?[\])](?!\()"
-    rf"|\((?P<inside>[^()]{{0,200}}\b{_YEAR}[a-z]?\b[^()]{{0,200}})\)"
+    rf"|\((?P<inside>{_IN_BRACKETS}{{0,200}}\b{_YEAR}[a-z]?\b{_IN_BRACKETS}{{0,200}})\)"
     rf"|(?<![\w'’-])(?P<said>{_NAME})(?: et al\.?| (?:and|und|et|y|e|en|&) {_NAME})?"
     rf",? \((?P<when>{_YEAR})[a-z]?\b(?:[^()\n]{{0,60}}\))?"
     r"|\[\^(?P<note>[^\]\s]{1,50})\](?!:)|\^\[(?P<inline>[^\]]{1,500})\]"

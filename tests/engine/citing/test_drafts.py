@@ -284,3 +284,9 @@ def test_the_source_of_an_indented_block_is_not_that_of_the_next_paragraph() -> 
     first, second = quotations_in(f"He says:\n\n    {SAID} (Miller, 1979)\n\nAnd “{SAID}”.\n", ".txt")
     assert ([one.author for one in first.cited], second.cited) == (["Miller"], ())
     assert (first.line, second.line) == (3, 5)
+
+
+def test_a_bracket_that_nobody_closes_swallows_no_note_of_another_paragraph() -> None:
+    draft = f"It was said (by many.\n\n“{SAID}”.[^1]\n\n[^1]: Miller 1979, p. 4.\n\na) The end.\n"
+    (quoted,) = quotations_in(draft)
+    assert [one.text for one in quoted.cited] == ["Miller 1979"]
