@@ -187,3 +187,13 @@ def test_a_head_over_several_columns_of_a_sheet_is_in_the_name_of_each(extract: 
     body = "".join(f"<table:table-row>{row}</table:table-row>" for row in rows)
     found = extract(odf("spreadsheet", f'<table:table table:name="S">{body}</table:table>'), "a.ods").document
     assert found.text == "S\nShip | Cargo: coal | Cargo: salt\nTern | 5 | 7"
+
+
+def test_a_foot_that_the_master_of_slides_holds_is_read_once(extract: Extract) -> None:
+    box = '<draw:frame presentation:class="{}"><draw:text-box><text:p>{}</text:p></draw:text-box></draw:frame>'.format
+    master = box("footer", "Harbour Office") + box("outline", "Click to edit") + box("footer", "7")
+    styles = f"<office:master-styles><style:master-page>{master}</style:master-page></office:master-styles>"
+    slide = f"<draw:page>{box('outline', 'The weir.')}</draw:page>"
+    assert extract(odf("presentation", slide * 2, styles * 2), "a.odp").document.text == (
+        "The weir.\n\nThe weir.\n\nFooter: Harbour Office"
+    )

@@ -149,7 +149,9 @@ class Content:
     def _start_part(self, name: str, attributes: Mapping[str, str]) -> None:
         if name in _BOXES:
             self._frame = attributes.get("class", "") or self._frame
-            self._parts.append(_Part("" if self._slide is not None else "Text box"))
+            of_master = "master-page" in self._path and self._frame in _HEADS
+            mark = self._frame.capitalize() if of_master else "Text box"
+            self._parts.append(_Part("" if self._slide is not None else mark))
         elif name in _HEADS:
             self._parts.append(_Part(name.partition("-")[0].capitalize()))
         elif name == "note":
@@ -291,6 +293,9 @@ class Content:
     def _end_beside(self) -> None:
         """Let a note, a comment or a box follow the paragraph in which it stands."""
         if not self._parts:
+            return
+        if "master-page" in self._path and self._parts[-1].mark in ("Header", "Footer"):
+            self._end_head()
             return
         part = self._parts.pop()
         blocks = part.finished() if part.mark else tuple(part.blocks)
