@@ -33,7 +33,7 @@ def describe(values: "Sequence[MetadataValue]", with_others: bool = False, with_
 
     With `with_others`, the sources stand in brackets, "Ann Lee, Bo Li · #steel (XMP) · 2004-06 (arXiv id)", each of
     all values before it, back to the source before; the fields of the document's own follow, and the source of the
-    title, unless `with_sources` is off. A date that only the file has is left out if nothing else is known.
+    title, unless `with_sources` is off.
     """
     fields = [(field, [value for value in values if value.field == field]) for field in _SHOWN]
     if with_others:
@@ -48,8 +48,6 @@ def describe(values: "Sequence[MetadataValue]", with_others: bool = False, with_
     ]
     if not with_others:
         return " · ".join(words for _, words in parts)
-    if [value.source for value in values if value.field not in _HIDDEN] == [FILE_TIME]:
-        parts = []  # the list of results has it too
     if not with_sources:
         return " · ".join(words for _, words in parts)
     groups = (

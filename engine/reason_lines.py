@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from longsearch.engine.types.results import DocumentHit, MeaningShare, PassageHit, Reason, WordShare
 
 _NAME_WIDTH = 16
+_LEVELS = {"chance": "unlikely", "weak": "unsure", "good": "likely"}
+"""The levels as people are told them."""
 _NO_REASON = "It has no parts: the score of a similar document is the cosine of two vectors, and a list has no scores."
 
 
@@ -42,7 +44,8 @@ def _beside_the_line(hit: "DocumentHit", reason: "Reason") -> str:
     weak, good = reason.lines
     side = "below the line" if reason.beats < weak else "above the line"
     what = "its meaning " if reason.is_by_meaning else ""
-    return f"{hit.level.value}, {side}: {what}{_beats(reason.beats)} (weak: {weak:.0%}, good: {good:.0%})"
+    level = _LEVELS[hit.level.value]
+    return f"{level}, {side}: {what}{_beats(reason.beats)} (unsure: {weak:.0%}, likely: {good:.0%})"
 
 
 def _of_the_sentence(best: "PassageHit") -> list[str]:

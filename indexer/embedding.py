@@ -101,7 +101,7 @@ class Embedder:
         return progress.n_tokens - progress.n_tokens_embedded
 
     def _activity(self, work: "_Embedding") -> str:
-        return f"embedding {work.title}" if work.width == 1 else f"at width {as_fractions(work.width)}: {work.title}"
+        return work.title if work.width == 1 else f"at width {as_fractions(work.width)}: {work.title}"
 
     def _restart(self, document_id: int) -> None:
         self._store.restart_embedding(document_id)

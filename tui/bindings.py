@@ -66,6 +66,8 @@ MAIN: list[BindingType] = [
         "Mark this passage; on another one: show both side by side",
     ),
     _hidden("main.outline", "t", "text('show_outline')", "Outline", "Outline: headings or pages; go to one"),
+    _hidden("main.larger", "plus,equals_sign", "text('zoom', 1)", "Larger page", "The page as printed: larger"),
+    _hidden("main.smaller", "minus", "text('zoom', -1)", "Smaller page", "The page as printed: smaller"),
     _hidden("main.ask_page", "colon", "text('ask_page')", "Go to page", "Go to a page by its number"),
     _hidden("main.query", "ctrl+l", "query", "Query", "Go to the query line", priority=True),
     _everywhere("main.help", "f1,question_mark", "app.help", "Help", "This help", key_display="F1"),
@@ -91,6 +93,10 @@ MAIN: list[BindingType] = [
     ),
     _hidden("main.page_down", "pagedown", "text('turn_page', 1)", "Page down", "From the query: page the text down"),
     _hidden("main.page_up", "pageup", "text('turn_page', -1)", "Page up", "From the query: page the text up"),
+]
+
+QUERY: list[BindingType] = [
+    _shown("query.choose", "enter", "submit", "Choose", "From the query: search now, go to the results")
 ]
 
 LIST_MOVES: list[BindingType] = [
@@ -188,7 +194,7 @@ TABLE_MOVES: list[BindingType] = [
 
 PAGE_MOVES: list[BindingType] = [
     _find("page.find"),
-    _hidden("page.next", "pagedown,right_square_bracket", "turn(1)", "Next page"),
+    _shown("page.next", "pagedown,right_square_bracket", "turn(1)", "Next page"),
     _hidden("page.previous", "pageup,left_square_bracket", "turn(-1)", "Page before"),
     _hidden("page.down", "j,down", "move(0, 1)", "Down", "Down, then the next page"),
     _hidden("page.up", "k,up", "move(0, -1)", "Up", "Up, then the page before"),
@@ -196,8 +202,8 @@ PAGE_MOVES: list[BindingType] = [
     _hidden("page.screen_up", "u", "move(0, -6)", "Screen up"),
     _hidden("page.right", "l,right", "move(1, 0)", "To the right"),
     _hidden("page.left", "h,left", "move(-1, 0)", "To the left"),
-    _hidden("page.larger", "plus,equals_sign", "zoom(1)", "Larger"),
-    _hidden("page.smaller", "minus", "zoom(-1)", "Smaller; at last the whole page"),
+    _shown("page.larger", "plus,equals_sign", "zoom(1)", "Larger"),
+    _shown("page.smaller", "minus", "zoom(-1)", "Smaller", "Smaller; at last the whole page"),
     _hidden("page.first", "g,home", "end(1)", "First page"),
     _hidden("page.last", "G,end", "end(-1)", "Last page"),
 ]

@@ -7,11 +7,21 @@ from collections.abc import Mapping, Sequence
 
 from textual.binding import Binding, BindingType
 
-from longsearch.tui.bindings import BASKET, FILES, LIST_MOVES, MAIN, PAGE_MOVES, SIDES, TABLE, TABLE_MOVES, TEXT_MOVES
+from longsearch.tui.bindings import (
+    BASKET,
+    FILES,
+    LIST_MOVES,
+    MAIN,
+    PAGE_MOVES,
+    QUERY,
+    SIDES,
+    TABLE,
+    TABLE_MOVES,
+    TEXT_MOVES,
+)
 from longsearch.tui.preferences import key_name, split_keys
 
 _OTHERS = (
-    ("Enter", "From the query: search now, go to the results"),
     ("Tab", "In the query: complete the field or the value"),
     ("Tab", "Otherwise: to the query, the results, the text in turn"),
     ("Ctrl+U", "Clear the query up to the cursor"),
@@ -36,7 +46,7 @@ Rows = list[tuple[str, str]]
 def tables(keymap: Mapping[str, str] | None = None) -> list[tuple[str, Rows]]:
     """Return (place, keys) for each place in the app. `keymap`: other keys, by the id of the binding."""
     changed = keymap or {}
-    everywhere = [*_OTHERS, *_rows(MAIN, changed)]
+    everywhere = [*_rows(QUERY, changed), *_OTHERS, *_rows(MAIN, changed)]
     return [("Everywhere", everywhere), *((place, _rows(bindings, changed)) for place, bindings in _PLACES)]
 
 

@@ -131,7 +131,7 @@ def is_key(key: str) -> bool:
 
 
 _WITHIN = {
-    "main": ("results", "preview", "page", "prompt"),
+    "main": ("query", "results", "preview", "page", "prompt"),
     "sides": ("preview", "page"),
     "files": ("table",),
     "outline": ("table",),

@@ -96,9 +96,11 @@ class StoredUserData:
 
     # ---- earlier queries
 
-    def history(self) -> list[Question]:
-        """Return the questions that were asked before, newest first."""
-        return [Question(one.query, one.mode, one.instruction) for one in History().queries()]
+    def history(self, here: bool = False) -> list[Question]:
+        """Return the questions that were asked before, newest first; `here`: of the folder that the app is over."""
+        root = str(self._root or "") if here else ""
+        asked = (one for one in History().queries() if root in ("", one.root))
+        return [Question(one.query, one.mode, one.instruction) for one in asked]
 
     def remember(self, question: Question) -> None:
         """Put a question into the history."""

@@ -10,6 +10,7 @@ from longsearch.engine.index.index import Index
 from longsearch.engine.index.lookup import Lookup, expressions
 from longsearch.engine.languages.analysis import folded
 from longsearch.engine.languages.scripts import SPACED_WORD, UNSPACED_RUN
+from longsearch.engine.languages.stop_words import STOP_WORDS, language_of_question
 from longsearch.engine.languages.word_lists import is_listed
 from longsearch.engine.late_patterns import late_pattern
 from longsearch.engine.query_language.query import Query, in_languages, with_words
@@ -33,9 +34,13 @@ def corrected(indexes: Sequence[Index], query: Query, fields: frozenset[str], ta
     """The query with the words that were meant, or "" if none was mistyped.
 
     Words with digits, of a few capitals or with capitals inside are names, and stay. So does a word of which the
-    model's `table` makes one piece, or that a list of the words of a language of the indexes has.
+    model's `table` makes one piece, or that a list of the words of a language of the indexes has. A question in a
+    language that no document is in stays as it is: its words are no errors of theirs.
     """
     spoken = languages.joined([index.spoken for index in indexes])
+    asked_in = language_of_question(re.findall(r"\w+", query.text.casefold()), STOP_WORDS)
+    if asked_in and asked_in not in spoken.codes:
+        return ""
     versions = tuple(index.files_version for index in indexes)
     words = in_languages(query, spoken.codes).words
     terms = [term.text for term in words if not (term.is_prefix or term.is_phrase or term.is_pattern)]

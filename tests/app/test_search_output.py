@@ -191,7 +191,7 @@ def explained(level: ChanceLevel | None = ChanceLevel.GOOD, reason: Reason | Non
 def test_explain_says_what_each_part_gave_and_where_the_line_is() -> None:
     assert "beats" not in to_text(explained(), 80)
     shown = [line.strip() for line in to_text(explained(), 80, explain=True).splitlines()]
-    assert "good, above the line: beats 97% of random queries (weak: 25%, good: 50%)" in shown
+    assert "likely, above the line: beats 97% of random queries (unsure: 25%, likely: 50%)" in shown
     assert "words              0.30  beats 84% of random queries" in shown
     assert "apples           0.30  passage 0.21, document 0.09; in 12 passages" in shown
     assert "?[31mfig         0.00  in no passage of the index" in [line.replace("\ufffd", "?") for line in shown]
@@ -218,7 +218,7 @@ def test_explain_says_when_a_hit_is_below_the_line_or_nothing_is_known() -> None
 def test_explain_says_when_the_meaning_alone_decided_the_level() -> None:
     alone = replace(REASON, beats=0.75, lines=(0.5, 0.8), is_by_meaning=True)
     shown = to_text(explained(ChanceLevel.WEAK, alone), 80, explain=True)
-    assert "weak, above the line: its meaning beats 75% of random queries (weak: 50%, good: 80%)" in shown
+    assert "unsure, above the line: its meaning beats 75% of random queries (unsure: 50%, likely: 80%)" in shown
 
 
 def test_json_has_the_reason_only_with_explain() -> None:

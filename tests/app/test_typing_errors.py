@@ -94,6 +94,11 @@ def test_a_mistyped_word_is_searched_as_it_was_meant(root: Path, typed: str, cor
     assert results.note == f'showing results for "{corrected}"'
 
 
+def test_the_words_of_a_question_in_a_language_of_no_document_are_no_errors(root: Path) -> None:
+    assert asked(root, "pourquoi les bicycletes dans le tunel").corrected == ""
+    assert asked(root, "warum die Kundigungsfrist des Mietvertrags").corrected, "there are German documents"
+
+
 def test_a_search_by_meaning_alone_is_mended_too(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(searching, "token_table", lambda *_: None)
     made, texts = make_folder(home / "papers", TEXTS, [toward(1, n) for n in range(len(TEXTS))]), list[str]()

@@ -28,6 +28,8 @@ class FakeUserData:
         self.errors: dict[str, Exception] = {}
 
         self.asked: list[Question] = []
+        self.asked_elsewhere: list[Question] = []
+        """Those of them that were asked of another folder."""
         """The history, newest first."""
         self.last_in_view: InView | None = None
         self.searches: list[Saved] = []
@@ -91,9 +93,9 @@ class FakeUserData:
         self.exported.append(file_name)
         return f"{len(self.kept)} passages written to {file_name}"
 
-    def history(self) -> list[Question]:
+    def history(self, here: bool = False) -> list[Question]:
         self._call("history")
-        return [*self.asked]
+        return [one for one in self.asked if not here or one not in self.asked_elsewhere]
 
     def remember(self, question: Question) -> None:
         self._call("remember")

@@ -105,7 +105,7 @@ def test_metadata_on_one_line_is_short_and_printable() -> None:
         "a title from a heading is where everybody expects it"
     )
     day = MetadataValue("date", "2026-11-23", "file time")
-    assert describe([day], with_others=True) == "", "the list of results has it"
+    assert describe([day], with_others=True) == "2026-11-23 (file time)"
     assert describe([own[0], day], with_others=True) == "2026-11-23 (file time) · status: read (front matter)"
     read = [MetadataValue("title", "T", "largest type")]
     assert describe(read, with_others=True) == "title: largest type"

@@ -24,6 +24,7 @@ INSTEAD = {("files.open", "enter"): "select"}
 PLACES: dict[str, tuple[str, ...]] = {
     "MainScreen": ("enter",),
     "LongsearchApp": ("enter",),
+    "_Line": (),
     "Results": ("enter",),
     "Preview": ("enter", "enter"),
     "Prompt": ("enter", "enter", "slash"),

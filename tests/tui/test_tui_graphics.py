@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from longsearch.app.settings import kinds
 from longsearch.engine.page_image import Highlight, HighlightBoxes, PageImage, PageQuestion
 from longsearch.tui.graphics.encoders import braille_lines, iterm2, kitty, png, sixel
-from longsearch.tui.graphics.picture import Colours, View, Wish, canvas_of, make_picture
+from longsearch.tui.graphics.picture import Colours, View, Wish, canvas_of, corner_at_passage, make_picture
 from longsearch.tui.graphics.terminal import (
     AUTO,
     BLOCKS,
@@ -173,6 +173,13 @@ def test_a_part_of_the_page_is_the_same_as_cut_from_the_whole(left: int, top: in
     part = whole[top : top + height, left : left + width]
     beside = (width - 20) // 2 if width > 20 else 0
     assert np.array_equal(shown[: part.shape[0], beside : beside + part.shape[1]], part)
+
+
+def test_after_a_jump_into_the_middle_of_a_line_the_whole_column_is_in_view() -> None:
+    lines = HighlightBoxes(Highlight.EXCERPT, ((60, 40, 70, 44), (20, 44, 70, 48)))
+    image = PageImage(200, 100, bytes(200 * 100 * 3), 1, (lines,))
+    assert corner_at_passage(image, (80, 40)) == (20 - 10, 40 - 10)
+    assert corner_at_passage(image, (40, 40)) == (60 - 5, 40 - 10), "the answer first, where the column is too wide"
 
 
 def test_after_a_jump_the_excerpt_is_a_quarter_below_the_top() -> None:

@@ -11,6 +11,7 @@ from textual.widgets import Input
 from longsearch.engine.errors import LongsearchError
 from longsearch.engine.types.results import SearchMode
 from longsearch.tui.app import LongsearchApp
+from longsearch.tui.backend.backend_calls import BackendCalls
 from longsearch.tui.backend.interface import InView, Question, Saved
 from longsearch.tui.screens.main import MainScreen
 from longsearch.tui.screens.picker import PickerScreen
@@ -18,7 +19,7 @@ from longsearch.tui.text.query_filling import HistorySteps
 from longsearch.tui.widgets.query_bar import QueryBar
 from longsearch.tui.widgets.starters import Starters
 from tests.tui.fake_backend import FakeBackend, three_reports
-from tests.tui.tui_helpers import SMALL, WIDE, ask, results, screen_text, settle, until
+from tests.tui.tui_helpers import SMALL, WIDE, ask, preview, results, screen_text, settle, until
 
 HOSTILE = "\x1b[2J[red]pumps\u202e[/red]\nand more " * 20
 
@@ -181,6 +182,26 @@ async def test_the_app_opens_with_what_was_in_view_and_the_next_letter_replaces_
         assert line(pilot) == "pu"
 
 
+async def test_a_document_that_is_brought_back_shows_its_best_passage_until_a_person_reads_it() -> None:
+    backend = three_reports()
+    first, *others = backend.hits
+    better = replace(first, passages=first.passages[3:])
+    backend.answers[("valve", SearchMode.HYBRID)] = (better, *others)
+    backend.user_data.last_in_view = InView(Question("valve"), first.path)
+    async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        assert "p. 12 of 40" in screen_text(pilot.app)
+        pilot.app.screen.query_one(BackendCalls).search_now()
+        await settle(pilot)
+        assert "p. 31 of 40" in screen_text(pilot.app)
+        await press(pilot, "enter", "enter", "pagedown")
+        top = preview(pilot).scroll_offset.y
+        backend.answers[("valve", SearchMode.HYBRID)] = backend.hits
+        pilot.app.screen.query_one(BackendCalls).search_now()
+        await settle(pilot)
+        assert preview(pilot).scroll_offset.y == top
+
+
 async def test_a_document_that_is_gone_leaves_the_best_in_view() -> None:
     backend = three_reports()
     backend.user_data.last_in_view = InView(Question("valve"), "/gone.pdf")
@@ -225,6 +246,29 @@ async def test_an_empty_line_offers_what_was_asked_before_what_is_saved_and_head
         await settle(pilot)
         assert backend.called("words")[-1][:1] == ("pump that failed",)
         assert "decay heat" not in screen_text(pilot.app)
+
+
+async def test_enter_in_an_empty_line_goes_to_what_is_offered() -> None:
+    backend = three_reports()
+    backend.heading_list = ["The history of the valve"]
+    async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await pilot.press("enter")
+        assert isinstance(pilot.app.focused, Starters)
+        await pilot.press("enter")
+        await settle(pilot)
+        assert backend.called("hybrid")[-1][:1] == ("The history of the valve",)
+
+
+async def test_what_was_asked_of_another_folder_is_not_offered_and_the_arrows_have_it() -> None:
+    backend = three_reports()
+    backend.user_data.asked = [Question("how to mend a sail"), Question("decay heat")]
+    backend.user_data.asked_elsewhere = backend.user_data.asked[:1]
+    async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        assert "decay heat" in screen_text(pilot.app) and "sail" not in screen_text(pilot.app)
+        await press(pilot, "up")
+        assert line(pilot) == "how to mend a sail"
 
 
 async def test_up_from_the_first_offer_goes_back_to_the_query() -> None:

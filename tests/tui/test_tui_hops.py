@@ -29,8 +29,8 @@ def entered() -> Iterator[Entered]:
     seen: set[tuple[str, str]] = set()
 
     def note(frame: FrameType, event: str, _: object) -> None:
-        # on a busy machine panes hear of their size late: that is no part of a search
-        if event == "call" and not frame.f_code.co_qualname.endswith((">", ".on_resize")):
+        # on a busy machine panes hear of their size late, and messages wait for one another: no part of a search
+        if event == "call" and not frame.f_code.co_qualname.endswith((">", ".on_resize", ".can_replace")):
             seen.add((frame.f_code.co_filename, frame.f_code.co_qualname))
 
     threading.setprofile(note)

@@ -136,6 +136,8 @@ async def test_the_command_palette_offers_every_action_that_works_now() -> None:
             "Passage before",
             "Previous passage",
             "Page",
+            "Larger page",
+            "Smaller page",
             "Copy",
             "Copy path",
             "Add to basket",

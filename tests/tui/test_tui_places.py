@@ -94,3 +94,13 @@ def test_a_copied_passage_names_its_place() -> None:
 
 def _last_line(content: Content) -> str:
     return content.plain.split("\n")[-1]
+
+
+def test_a_row_has_the_date_of_a_document_and_not_the_day_on_which_its_file_was_copied() -> None:
+    copied = MetadataValue("date", "2026-11-23", "file time")
+    hit = DocumentHit(1, 1, "/papers/a.pdf", "A paper", 0.5, (), metadata=(copied,))
+    assert "2026" not in hit_content(hit, "/papers", NO_WORDS, 60, 1).plain
+    listed = replace(hit, score=0.0)
+    assert "2026-11-23" in hit_content(listed, "/papers", NO_WORDS, 60, 1).plain, "a list of documents goes by it"
+    said = replace(hit, metadata=(replace(copied, source="PDF info"),))
+    assert "2026-11-23" in hit_content(said, "/papers", NO_WORDS, 60, 1).plain

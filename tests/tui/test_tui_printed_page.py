@@ -18,7 +18,7 @@ from longsearch.tui.widgets.status_line import StatusLine
 from longsearch.tui.widgets.text_pane import TextPane
 from tests.tui.decoding import from_iterm2, from_kitty, from_sixel
 from tests.tui.fake_backend import FakeBackend, draw_lines, three_reports
-from tests.tui.tui_helpers import SMALL, WIDE, ask, preview, screen_text, settle
+from tests.tui.tui_helpers import SMALL, WIDE, ask, preview, results, screen_text, settle
 
 
 def page_view(pilot: Pilot[Any]) -> PageView:
@@ -112,6 +112,19 @@ async def test_zooming_asks_for_a_larger_page_and_minus_at_last_for_the_whole_on
         await press(pilot, "plus", "plus", "plus", "l", "l", "h")
         picture = page_view(pilot).picture
         assert picture is not None and picture.view.left > 0
+
+
+async def test_plus_and_minus_make_the_page_larger_and_smaller_from_the_list_too() -> None:
+    backend = three_reports()
+    async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
+        await ask(pilot, "valve", press_enter=True)
+        await press(pilot, "plus")
+        assert pilot.app.screen.query_one(StatusLine).error == "this is the text: v shows its page as printed"
+        await press(pilot, "v", "plus", "minus")
+        first, larger = (question.width for question in asked(backend))
+        picture = page_view(pilot).picture
+        assert picture is not None and picture.wish.question.width == first < larger
+        assert pilot.app.focused is results(pilot)
 
 
 async def test_a_note_is_shown_as_text_and_says_so_and_the_next_pdf_as_printed_again() -> None:

@@ -12,7 +12,7 @@ from rich.style import Style
 
 from longsearch.engine.amounts import duration, quantity
 from longsearch.engine.query_language.query import MAX_TERMS, parse
-from longsearch.engine.types.documents import DocumentText, Mark
+from longsearch.engine.types.documents import DocumentText, Heading, Mark
 from longsearch.engine.types.results import Term
 from longsearch.tui.text.display import bar, below_home, clip, shorten_middle, shown
 from longsearch.tui.text.highlight import NO_WORDS, Highlighter, MarksOf, Span, runs, word_pattern
@@ -193,7 +193,7 @@ def test_only_the_current_passages_excerpt_is_lit() -> None:
 
 def test_each_character_has_the_mark_that_begins_last_and_notes_on_no_words_have_none() -> None:
     long, short, note = Mark("highlight", 2, 20), Mark("underline", 6, 8), Mark("note", 9, 9)
-    marks = MarksOf((long, short, note))
+    marks = MarksOf(DocumentText("x" * 30, (), "", marks=(long, short, note)))
     assert (marks.between(7, 9), marks.between(19, 30), marks.between(0, 2)) == ([long, short], [long], [])
     pieces = runs("x" * 30, 5, 10, [], -1, NO_WORDS, marks=marks.between(5, 10))
     assert [(piece.start, piece.stop, piece.mark) for piece in pieces] == [(5, 6, long), (6, 8, short), (8, 10, long)]
@@ -205,6 +205,17 @@ def test_marks_look_as_they_do_on_paper() -> None:
     assert as_marked(Mark("strikeout", 0, 1, color="#ff0000"), ground).strike
     assert as_marked(Mark("underline", 0, 1, color="#0000ff"), ground) == Style(underline=True, color="#0000ff")
     assert as_marked(Mark("comment", 0, 1), ground) == Style(underline=True)
+
+
+def test_a_heading_is_bold_where_the_text_says_it_and_not_where_a_bookmark_has_other_words() -> None:
+    text = "Introduction\n\nThe valve failed.\n\n2. How it\nfailed\n\nIt stuck."
+    headings = (Heading(1, "Introduction", 0), Heading(1, "2. How it failed", 33), Heading(1, "What it cost", 51))
+    marks = MarksOf(DocumentText(text, (), "", headings))
+    lines = ((0, 12), (14, 31), (33, 43), (43, 49), (51, 60))
+    said = [[text[mark.start : mark.stop] for mark in marks.between(*line)] for line in lines]
+    assert said == [["Introduction"], [], ["2. How it\nfailed"], ["2. How it\nfailed"], []]
+    (mark,) = marks.between(0, 12)
+    assert as_marked(mark, Style()) == Style(bold=True)
 
 
 def test_the_strip_shows_where_the_passages_are() -> None:

@@ -110,6 +110,25 @@ async def test_a_bar_marks_the_current_passage_and_only_the_sentence_that_answer
         assert text.endswith("early in the afternoon.")
 
 
+async def test_a_low_pane_shows_the_sentence_that_answers_though_its_passage_begins_far_above() -> None:
+    report = long_document()
+    start = report.page_starts[11]
+    stop = report.text.index("\n\n", report.text.index("\n\n", start) + 2)
+    answer = report.text.rindex(". ", start, stop) + 2
+    own = PassageHit(12, "", start, stop, report.text[start:stop], 0.9, (answer, stop))
+    backend = FakeBackend(replace(hit(1, report, ()), passages=(own,)), documents={1: report})
+    async with LongsearchApp(backend).run_test(size=(60, 20)) as pilot:
+        await ask(pilot, "valve", press_enter=True)
+        view = preview(pilot)
+        shown = "".join(segment.text for y in range(view.size.height) for segment in view.render_line(y))
+        assert report.text[answer : answer + 18] in shown
+        top = view.scroll_offset.y
+        await pilot.press("enter")
+        await settle(pilot)
+        assert view.scroll_offset.y <= top, "more room shows more above it"
+        assert view.text_layout.line_at(answer) - view.scroll_offset.y < view.size.height
+
+
 async def test_a_click_in_the_strip_goes_to_that_part_of_the_document() -> None:
     async with LongsearchApp(three_reports()).run_test(size=WIDE) as pilot:
         await ask(pilot, "valve")

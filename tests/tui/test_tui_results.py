@@ -155,6 +155,18 @@ def rows(results: Results) -> list[str]:
     return [next(line for line in lines if "──" not in line).rstrip("↓ ") for lines in prompts]
 
 
+async def test_the_first_row_in_view_is_a_title_when_the_next_hit_takes_the_room() -> None:
+    app = Listing()
+    async with app.run_test(size=(60, 7)) as pilot:
+        app.list.show(hits(*range(1, 9)), NO_WORDS)
+        await pilot.pause()
+        for step in (1, 1, 1, 1, -1, -1, -1):
+            app.list.move(step)
+            await pilot.pause()
+            assert app.list._lines[app.list.scroll_offset.y][1] == 0
+            assert app.list.highlighted in {index for index, _ in app.list._lines[app.list.scroll_offset.y :][:7]}
+
+
 async def test_a_key_lists_the_versions_of_the_selected_document_until_the_next_query() -> None:
     first, second, third = hits(1, 2, 3)
     async with listing() as (app, results):

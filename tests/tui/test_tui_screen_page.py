@@ -88,7 +88,7 @@ def of_the_documents() -> str:
 
 def is_key(text: str) -> bool:
     """Return whether it is a key of the footer, with what it does."""
-    tables = (bindings.MAIN, bindings.LIST_MOVES, bindings.TEXT_MOVES)
+    tables = (bindings.MAIN, bindings.QUERY, bindings.LIST_MOVES, bindings.TEXT_MOVES)
     labels = {key.description for key in chain.from_iterable(tables) if isinstance(key, Binding)} | {"Quit"}
     return text.partition(" ")[2] in labels
 

@@ -90,8 +90,10 @@ def corner_at_passage(image: PageImage, size: tuple[int, int]) -> tuple[int, int
     for light in (Highlight.FOUND, Highlight.EXCERPT, Highlight.CURRENT, Highlight.PASSAGE):
         boxes = [box for highlight in image.highlights if highlight.kind is light for box in highlight.boxes]
         if boxes:
-            left, top = boxes[0][:2]
-            return left - size[0] // 8, top - size[1] // 4
+            left = min(box[0] for box in boxes)  # the first line may begin in the middle of a column
+            if boxes[0][2] > left + size[0] * 7 // 8:
+                left = boxes[0][0]
+            return left - size[0] // 8, boxes[0][1] - size[1] // 4
     return 0, 0
 
 

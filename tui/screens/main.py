@@ -141,6 +141,8 @@ class MainScreen(Screen[None]):
         if not self._is_whole:
             self._enter_waits = True
             return
+        if self._goes_to_offers():
+            return
         self._user_data.note_question()
         self._steps.note(self._bar.question)
         if self._calls.similar_to is not None:
@@ -188,7 +190,7 @@ class MainScreen(Screen[None]):
         had_hit = self._text_pane.hit is not None
         if event.is_chosen:
             self._steps.see(self._bar.question, event.hit.path)
-        self._text_pane.select(event.hit, event.words, event.is_chosen)
+        self._text_pane.select(event.hit, event.words, event.is_chosen and not event.is_brought_back)
         self._text_pane.compare(results)
         self._text_pane.results = results
         if not had_hit:
@@ -265,7 +267,7 @@ class MainScreen(Screen[None]):
     def on_history_read(self, event: "user_data_calls.HistoryRead") -> None:
         """Let the arrows step through the earlier queries, and offer the last ones."""
         self._bar.renew_history(event.queries)
-        self._result_pane.offer(event.queries, event.saved)
+        self._result_pane.offer(event.here, event.saved)
 
     def on_left_in_view(self, event: "user_data_calls.LeftInView") -> None:
         """Bring back what was in view when the app was last left, unless a query was typed meanwhile."""
@@ -405,10 +407,17 @@ class MainScreen(Screen[None]):
     on_starters_left = action_query
     action_slash = action_query  # by another key, and offered elsewhere
 
-    def action_select(self, step: int) -> None:
-        if step > 0 and self._result_pane.is_offering and not self._bar.question.query:
+    def _goes_to_offers(self) -> bool:
+        """Go from an empty query to what is offered below it, if anything is; return whether."""
+        is_so = self._result_pane.is_offering and not self._bar.question.query
+        if is_so:
             self._result_pane.starters.focus()
-        elif not self._bar.step_history(step):  # from an empty line, the arrows step through earlier queries
+        return is_so
+
+    def action_select(self, step: int) -> None:
+        if step > 0 and self._goes_to_offers():
+            return
+        if not self._bar.step_history(step):  # from an empty line, the arrows step through earlier queries
             self._user_data.note_question()
             self._result_pane.list.choose()
             self._result_pane.list.move(step)

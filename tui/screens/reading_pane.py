@@ -50,6 +50,10 @@ class ReadingPane(TextPane):
         if not self.reader.step_found(step):
             self.reader.go_to_passage(step)
 
+    def zoom(self, step: int) -> None:
+        """Show the printed page larger (1) or smaller (-1)."""
+        self.post_message(Said(error=self.reader.zoom(step)))
+
     def switch_view(self) -> None:
         """Show the page as printed, or the text again."""
         self.post_message(Said(error=self.reader.switch_view()))

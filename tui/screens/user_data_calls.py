@@ -27,6 +27,8 @@ class HistoryRead(Message):
 
     queries: list[str]
     """The earlier queries, newest first."""
+    here: list[str]
+    """Those of them that were asked of the folder that the app is over."""
     saved: list[Saved]
     """The saved searches."""
 
@@ -135,8 +137,10 @@ class UserDataCalls(Widget):
     @work(exclusive=True, group="history")
     async def _read_history(self) -> None:
         questions, _ = await attempt(self._user_data.history)  # the pickers tell the person what is wrong
+        here, _ = await attempt(self._user_data.history, True)
         saved, _ = await attempt(self._user_data.saved)
-        self.post_message(HistoryRead([question.query for question in questions or ()], saved or []))
+        asked, asked_here = ([question.query for question in some or ()] for some in (questions, here))
+        self.post_message(HistoryRead(asked, asked_here, saved or []))
 
     @work
     async def _read_last_view(self) -> None:

@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from longsearch.engine.languages.spelling import other_spelling, respelt
 from longsearch.engine.quantities import amounts, quantities
-from longsearch.engine.types.documents import Mark
+from longsearch.engine.types.documents import DocumentText, Mark
 from longsearch.engine.types.results import Term
 
 _WORD = re.compile(r"\w+")
@@ -28,6 +28,8 @@ _MIN_STEM = 4
 _ENGLISH = ("", "en")
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 _HIRAGANA = re.compile("[ぁ-ゖー]+")
+HEADING = "heading"
+"""The kind of mark that a heading has here."""
 
 
 class Highlighter:
@@ -199,17 +201,28 @@ class Run:
 
 
 class MarksOf:
-    """Finds the marks of a document's text that touch a line."""
+    """Finds the marks of a document's text that touch a line, and its headings as marks of a kind of their own."""
 
-    def __init__(self, marks: Sequence[Mark]) -> None:
-        self._marks = [mark for mark in marks if mark.stop > mark.start]
+    def __init__(self, document: DocumentText) -> None:
+        self._document = document
+        self._marks = [mark for mark in document.marks if mark.stop > mark.start]
         self._longest = max((mark.stop - mark.start for mark in self._marks), default=0)
 
     def between(self, start: int, stop: int) -> list[Mark]:
-        """Return the marks of any character from `start` to `stop`, in order."""
+        """Return the marks of any character from `start` to `stop`, in order; a heading comes first.
+
+        A heading counts where the text says it: a bookmark of a PDF may have other words than its page.
+        """
+        headings, text = self._document.headings, self._document.text
+        at = bisect_left(headings, stop, key=lambda heading: heading.start)
+        heads = []
+        for heading in headings[max(at - 1, 0) : at]:
+            end = heading.start + len(heading.title)
+            if end > start and text[heading.start : end].split() == heading.title.split():
+                heads.append(Mark(HEADING, heading.start, end))
         first = bisect_left(self._marks, start - self._longest, key=lambda mark: mark.start)
         last = bisect_left(self._marks, stop, key=lambda mark: mark.start)
-        return [mark for mark in self._marks[first:last] if mark.stop > start]
+        return [*heads, *(mark for mark in self._marks[first:last] if mark.stop > start)]
 
 
 def runs(

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from rich.cells import cell_len
 from textual.content import Content
 
+from longsearch.engine.metadata_lines import of_document
 from longsearch.engine.places import place_of
 from longsearch.engine.printable import condensed
 from longsearch.engine.types.results import LIST_NAMES, DocumentHit
@@ -58,7 +59,8 @@ def relative_path(path: str, root: str) -> str:
 
 
 def _path_line(hit: DocumentHit, root: str, width: int) -> Content:
-    where = [shown(hit.date)]
+    known = of_document(hit.metadata) if hit.score else hit.metadata  # a list of documents is ordered by it
+    where = [shown(value.value) for value in known if value.field == "date"][:1]
     for best in hit.passages[:1]:
         where += [clip(shown(place_of(hit.path, best, best.is_ocr)), width // 2), LIST_NAMES[best.furniture]]
     end = _fitting([part for part in where if part], width - _LEAST_PATH - 1)

@@ -24,7 +24,7 @@ from longsearch.tui.bindings import TEXT_MOVES
 from longsearch.tui.painting import PaintsLines
 from longsearch.tui.text.display import shown
 from longsearch.tui.text.finding import Finding
-from longsearch.tui.text.highlight import NO_WORDS, Highlighter, MarksOf, Run, Span, runs
+from longsearch.tui.text.highlight import HEADING, NO_WORDS, Highlighter, MarksOf, Run, Span, runs
 from longsearch.tui.text.place import Place, find_place
 from longsearch.tui.text.text_layout import MAX_LINE_CHARACTERS, TextLayout, wrap, wrap_near
 
@@ -63,7 +63,7 @@ class Preview(PaintsLines, ScrollView):
         self.current = -1
         """Index of the current passage among the spans; -1: none."""
         self._words: Highlighter = NO_WORDS
-        self._marks = MarksOf(())
+        self._marks = MarksOf(NO_DOCUMENT)
         self.finding: Finding | None = None
         """The letters that the reader searches for in this text; set by `search` and `show`."""
         self.reading_at = 0
@@ -87,7 +87,7 @@ class Preview(PaintsLines, ScrollView):
             current = next((span for span in spans if (span.start, span.stop) == (old.start, old.stop)), current)
         if document is not self.document:
             self.finding = None
-            self._marks = MarksOf(document.marks)
+            self._marks = MarksOf(document)
         self.document, self._words = document, words
         self.spans = tuple(sorted(spans, key=lambda span: span.start))
         self.current = self.spans.index(current) if current else -1
@@ -172,9 +172,13 @@ class Preview(PaintsLines, ScrollView):
 
     def _go_to_anchor(self) -> None:
         if self.text_layout.text is self.document.text:
-            quarter = max(self.size.height // 4, 1)
+            quarter, span, line_at = max(self.size.height // 4, 1), self.current_span, self.text_layout.line_at
+            if self._rows_above is None and span and span.excerpt and self.reading_at == span.start:
+                bottom = line_at(span.start) - quarter + self.size.height
+                if line_at(span.excerpt[1] - 1) >= bottom:
+                    self.reading_at = span.excerpt[0]  # a low pane has no room for what stands before the answer
             rows_above = quarter if self._rows_above is None else min(self._rows_above, quarter)
-            line = self.text_layout.line_at(self.reading_at) - rows_above
+            line = line_at(self.reading_at) - rows_above
             self._expected_y = min(max(line, 0), self.max_scroll_y)
             self.scroll_to(y=self._expected_y, animate=False)
             self.tell()
@@ -240,7 +244,9 @@ class Preview(PaintsLines, ScrollView):
 
 
 def as_marked(mark: Mark, ground: Style) -> Style:
-    """Return how marked words look: lit in the colour of the mark, underlined in it, or struck through."""
+    """Return how marked words look: lit in the mark's colour, underlined in it, struck through; bold in a heading."""
+    if mark.kind == HEADING:
+        return Style(bold=True)
     color = Color.parse(mark.color) if mark.color else None
     if mark.kind == "strikeout":
         return Style(strike=True)

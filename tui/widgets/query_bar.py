@@ -5,10 +5,11 @@ Knows nothing of searches: it reports that the question has changed, or that Ent
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, work
 from textual.app import ComposeResult
+from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.message import Message
@@ -17,6 +18,7 @@ from textual.widgets import Input, Static
 from longsearch.engine.types.modes import SearchMode
 from longsearch.tui.backend.interface import Question
 from longsearch.tui.backend.latest_only import LatestOnly, attempt
+from longsearch.tui.bindings import QUERY
 from longsearch.tui.painting import set_class_of
 from longsearch.tui.text.display import below_home, clip, one_line, shorten_middle, shown
 from longsearch.tui.text.folder_words import place_line, with_folder
@@ -36,6 +38,8 @@ class _Line(Input):
 
     A sentence copied from a PDF is broken into lines; Input would keep only the first.
     """
+
+    BINDINGS: ClassVar[list[BindingType]] = QUERY
 
     def __init__(self, complete: Callable[[], Awaitable[bool]]) -> None:
         super().__init__(placeholder="what are you looking for?", compact=True, id="query")

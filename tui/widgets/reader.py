@@ -148,6 +148,13 @@ class Reader(Container):
         is_refused = self._wants_page and not self.is_printed and self.preview.document.text
         return "only a PDF has printed pages: this is the text" if is_refused else ""
 
+    def zoom(self, step: int) -> str:
+        """Show the printed page larger (1) or smaller (-1). Return why that cannot be, or ""."""
+        if not self.is_printed:
+            return "this is the text: v shows its page as printed"
+        self._page_view.action_zoom(step)
+        return ""
+
     def cover(self, is_covered: bool) -> None:
         """Take pictures away while another screen lies over this one; bring them back."""
         self._page_view.cover(is_covered)

@@ -39,6 +39,8 @@ class Results(OptionList):
         words: Highlighter
         is_chosen: bool
         """Whether the person has chosen it, and not just the search found it best."""
+        is_brought_back: bool = False
+        """Whether it was only in view before: nobody has read it yet since this query was asked."""
 
         def can_replace(self, message: Message) -> bool:
             """Only the last one matters."""
@@ -88,7 +90,7 @@ class Results(OptionList):
     def choose(self) -> None:
         """Keep the document under the cursor in view, whichever answer comes next."""
         if hit := self.selected:
-            self._chosen = hit.document_id
+            self._chosen, self._wanted_path = hit.document_id, ""
 
     def expect(self, document_id: int) -> None:
         """Choose a document of the answer that has not arrived yet."""
@@ -171,6 +173,14 @@ class Results(OptionList):
             at = -1 if self._cursor is None else self._cursor
             self._select(min(max(at + step, 0), len(self.hits) - 1))
 
+    def scroll_to_highlight(self, top: bool = False) -> None:
+        """Show the hit under the cursor; the first row in view is a title, not the middle of another hit."""
+        super().scroll_to_highlight(top)
+        y, lines = self.scroll_offset.y, self._lines
+        if y < len(lines) and lines[y][1] and lines[y][0] != self.highlighted:
+            next_title = self._index_to_line[lines[y][0] + 1]
+            self.scroll_to(y=next_title, animate=False, force=True, immediate=True)
+
     def on_resize(self) -> None:
         """Lay the list out again if the new size demands it, and the list is not hidden."""
         width, _ = shape = self._shape()
@@ -215,12 +225,15 @@ class Results(OptionList):
         self._cursor, hit = index, self.hits[index]
         if index > 0 or self._chosen is not None:
             self._chosen = hit.document_id
+        if self._chosen is not None and hit.path != self._wanted_path:
+            self._wanted_path = ""
         if is_folded:
             self._is_unfolded = True
             self._lay_out()
         elif index < self.option_count:
             self.highlighted = index
-        selected = self.Selected(hit, self._words, self._chosen is not None)
+        is_chosen = self._chosen is not None
+        selected = self.Selected(hit, self._words, is_chosen, is_chosen and bool(self._wanted_path))
         self.post_message(selected.set_sender(self))  # Textual stops a message at the parent that asked for it
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:

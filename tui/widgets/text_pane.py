@@ -12,7 +12,7 @@ from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.widgets import Static
 
-from longsearch.engine.metadata_lines import describe
+from longsearch.engine.metadata_lines import describe, of_document
 from longsearch.engine.types.documents import DocumentText
 from longsearch.engine.types.results import DocumentHit, PassageHit, SearchMode, SearchResults
 from longsearch.tui.backend.interface import Backend
@@ -187,7 +187,9 @@ class TextPane(Vertical):
         hit = self.hit
         title = shown(hit.title or document.title) or shown(hit.path.rpartition("/")[2]) if hit else ""
         self._header.left = with_language(title, hit.language) if hit else ""
-        show_line(self._about_line, describe(hit.metadata, with_others=True, with_sources=False) if hit else "")
+        show_line(
+            self._about_line, describe(of_document(hit.metadata), with_others=True, with_sources=False) if hit else ""
+        )
         show_line(self._message_line, message)
         spans = [Span(p.start, p.stop, p.score, p.excerpt) for p in hit.passages] if hit and document.text else []
         self.reader.show(document, hit.path if hit else "", spans, self.words, stay)
