@@ -210,7 +210,7 @@ def test_explain_names_the_scores_of_the_lit_sentence() -> None:
 
 def test_explain_says_when_a_hit_is_below_the_line_or_nothing_is_known() -> None:
     below = replace(REASON, beats=0.1)
-    assert "chance, below the line: beats 10%" in to_text(explained(ChanceLevel.CHANCE, below), 80, explain=True)
+    assert "unlikely, below the line: beats 10%" in to_text(explained(ChanceLevel.CHANCE, below), 80, explain=True)
     assert "the index is not calibrated" in to_text(explained(None), 80, explain=True)
     assert "has no parts" in to_text(explained(None, None), 80, explain=True)
 

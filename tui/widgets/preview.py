@@ -132,6 +132,8 @@ class Preview(PaintsLines, ScrollView):
     def on_focus(self) -> None:
         """Keep the text where it is, also if the pane now gets more room."""
         if self._rows_above is None:
+            top = self.text_layout.span(min(self.scroll_offset.y, len(self.text_layout) - 1))[0]
+            self.reading_at = max(self.reading_at, top)
             self._rows_above = max(self.text_layout.line_at(self.reading_at) - self.scroll_offset.y, 0)
 
     def on_resize(self) -> None:
@@ -173,12 +175,13 @@ class Preview(PaintsLines, ScrollView):
     def _go_to_anchor(self) -> None:
         if self.text_layout.text is self.document.text:
             quarter, span, line_at = max(self.size.height // 4, 1), self.current_span, self.text_layout.line_at
-            if self._rows_above is None and span and span.excerpt and self.reading_at == span.start:
-                bottom = line_at(span.start) - quarter + self.size.height
+            at = self.reading_at
+            if self._rows_above is None and span and span.excerpt and at == span.start:
+                bottom = line_at(at) - quarter + self.size.height
                 if line_at(span.excerpt[1] - 1) >= bottom:
-                    self.reading_at = span.excerpt[0]  # a low pane has no room for what stands before the answer
+                    at = span.excerpt[0]  # a low pane has no room for what stands before the answer
             rows_above = quarter if self._rows_above is None else min(self._rows_above, quarter)
-            line = line_at(self.reading_at) - rows_above
+            line = line_at(at) - rows_above
             self._expected_y = min(max(line, 0), self.max_scroll_y)
             self.scroll_to(y=self._expected_y, animate=False)
             self.tell()
