@@ -53,11 +53,6 @@ def folded_row(hits: Sequence[DocumentHit], width: int) -> Content:
     return Content.styled(words + " " * max(width - cell_len(words) - 1, 1) + "↓", styles.MUTED)
 
 
-def relative_path(path: str, root: str) -> str:
-    """Return `path` relative to `root`, safe to show; a path outside `root` stays whole."""
-    return shown(path.removeprefix(root.rstrip("/") + "/"))
-
-
 def _path_line(hit: DocumentHit, root: str, width: int) -> Content:
     known = of_document(hit.metadata) if hit.score else hit.metadata  # a list of documents is ordered by it
     where = [shown(value.value) for value in known if value.field == "date"][:1]
@@ -67,7 +62,9 @@ def _path_line(hit: DocumentHit, root: str, width: int) -> Content:
     room = width - cell_len(end) - 1
     folder = "" if root else shown(hit.folder)
     folder = clip(folder, max(room // 2, 1))  # the path is cut first: the folder's name says most
-    path = shorten_middle(relative_path(hit.path, root or hit.root), room - cell_len(folder) - bool(folder))
+    path = shorten_middle(
+        shown(hit.path.removeprefix((root or hit.root).rstrip("/") + "/")), room - cell_len(folder) - bool(folder)
+    )
     path = f"{folder}/{path}" if folder else path
     line = Content.styled(path + " " * (room + 1 - cell_len(path)) + end, styles.MUTED)
     return line.stylize(styles.ACCENT, 0, len(folder)) if folder and path.startswith(f"{folder}/") else line
