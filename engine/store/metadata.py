@@ -22,7 +22,7 @@ from longsearch.engine.store.connection import among, note_change
 from longsearch.engine.store.documents import storable
 from longsearch.engine.types.documents import MARKS, MetadataValue
 
-VERSION = 1
+VERSION = 2
 """The rules by which readers find metadata. Documents with a lower one are described again, without a new vector."""
 IDENTIFIERS = ("doi", "arxiv", "isbn")
 """The fields whose value names one publication."""

@@ -82,8 +82,8 @@ def is_stated(title: str, source: str) -> bool:
 
 
 def is_title_of_paper(text: str) -> bool:
-    """Return whether a line of a PDF's first page could be its title: not a section, a publisher or a lone acronym."""
-    return is_title(text) and _HEAD.fullmatch(text) is None
+    """Return whether a line of a PDF's first page could be its title: no section, publisher, acronym or address."""
+    return is_title(text) and _HEAD.fullmatch(text) is None and "@" not in text
 
 
 def page_confirms(title: str, large_text: str, page: str) -> bool:

@@ -146,7 +146,8 @@ def _usual_pitch(lines: Sequence[Line]) -> float:
 def title_in(lines: Sequence[Line]) -> str:
     """Return the text in the largest type near the top of a page that looks like a title, or ""."""
     sized = [_with_apparent_size(line) for line in lines]
-    top = [line for line in sized[:_TITLE_WITHIN] if line.size > 0]
+    lowest = sorted((line.baseline for line in lines), reverse=True)[:_TITLE_WITHIN][-1:]
+    top = [line for line in sized if line.size > 0 and line.baseline >= lowest[0]]  # a frame may be drawn last
     if not top:
         return ""
     usual = median(line.size for line in sized)

@@ -78,6 +78,18 @@ def test_a_sentence_that_begins_with_large_words_is_not_a_title() -> None:
     assert title_in([*lines, *(line("by R. E. Kalman", 688 - 12 * n) for n in range(5))]) == lines[0].text
 
 
+def test_a_title_at_the_top_of_the_page_is_found_though_it_is_drawn_last() -> None:
+    text = [line(f"the price of line {n} of the text", 600 - 12 * n) for n in range(40)]
+    drawn_last = [line("How the Hidden Hand Shapes the Market", 720, size=20), line("Ken Birman", 690)]
+    assert title_in([*text, *drawn_last]) == drawn_last[0].text
+    assert title_in([*text, line("A figure of large letters", 130, size=20)]) == ""
+
+
+def test_the_address_of_an_author_in_large_type_is_no_title() -> None:
+    text = [line(f"the price of line {n} of the text", 600 - 12 * n) for n in range(9)]
+    assert title_in([line("Lov Grover, Murray Hill, lov@bell.example", 700, size=20), *text]) == ""
+
+
 def test_a_page_in_one_type_size_has_no_title() -> None:
     assert title_in([line("Body text of one size", 700), line("and more of it", 688)]) == ""
     assert title_in([]) == ""
