@@ -96,7 +96,7 @@ def test_a_mistyped_word_is_searched_as_it_was_meant(root: Path, typed: str, cor
 
 def test_the_words_of_a_question_in_a_language_of_no_document_are_no_errors(root: Path) -> None:
     assert asked(root, "pourquoi les bicycletes dans le tunel").corrected == ""
-    assert asked(root, "warum die Kundigungsfrist des Mietvertrags").corrected, "there are German documents"
+    assert asked(root, "warum die Kündigungsfirst des Mietvertrags").corrected, "there are German documents"
 
 
 def test_a_search_by_meaning_alone_is_mended_too(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
