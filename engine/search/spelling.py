@@ -38,9 +38,6 @@ def corrected(indexes: Sequence[Index], query: Query, fields: frozenset[str], ta
     language that no document is in stays as it is: its words are no errors of theirs.
     """
     spoken = languages.joined([index.spoken for index in indexes])
-    asked_in = language_of_question(re.findall(r"\w+", query.text.casefold()), STOP_WORDS)
-    if asked_in and asked_in not in spoken.codes:
-        return ""
     versions = tuple(index.files_version for index in indexes)
     words = in_languages(query, spoken.codes).words
     terms = [term.text for term in words if not (term.is_prefix or term.is_phrase or term.is_pattern)]
@@ -51,7 +48,8 @@ def corrected(indexes: Sequence[Index], query: Query, fields: frozenset[str], ta
             _kept.clear()
         _kept.update({(versions, text): found[text] or "" for text in new})
     meant = {text: near for text, near in found.items() if near}
-    if not meant:
+    asked_in = language_of_question(re.findall(r"\w+", query.text.casefold()), STOP_WORDS) if meant else ""
+    if not meant or (asked_in and asked_in not in spoken.codes):
         return ""
     in_one = _in_one(indexes, terms, meant)
     meant = {_EDGE.sub("", text): near for text, near in {**meant, **in_one}.items()}
