@@ -7,7 +7,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _BETWEEN = frozenset({"and", "of", "und", "et", "de", "la", "von", "van", "for", "at", "y", "e", "en", "the", "für"})
 """Words that stand between names."""
 _SHARE = 0.8
-"""Of the words that begin with a capital letter, from which a line is one of names."""
+"""Share of words with a capital letter from which a line counts as one of names."""
 _ENDED = re.compile(r"[.!?]\W*\Z")
 
 

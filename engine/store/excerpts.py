@@ -33,7 +33,7 @@ class _Code(NamedTuple):
     """How coordinates become bytes: each is a digit, and the digits of a byte are those of a number, highest first."""
 
     head: tuple[tuple[str, str], ...]
-    """What stands before the bytes of a vector; `share` is that of the passage's vector."""
+    """The fields before the bytes of a vector. `share`: how much of the passage's vector is in it."""
     places: NDArray[np.uint8]
     """(each,): what each digit of a byte counts."""
     numbers: Vectors

@@ -54,7 +54,7 @@ SHOWN = {"think": (1, 2, 4)}
 SHARES, FIRST = (0.1, 0.2), 3
 """Rocchio: how much the mean of the first passages weighs, and how many these are."""
 Rows = dict[str, dict[str, Any]]
-"""What is told about an arm, by the name of its row, among it MRR@10 of the held-out pairs and nDCG@10 by query."""
+"""The figures of an arm by the names of their rows. MRR@10 of held-out pairs and nDCG@10 by query are among them."""
 
 
 @dataclass(frozen=True, slots=True)

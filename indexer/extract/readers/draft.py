@@ -1,6 +1,6 @@
 """Writes what a draft cites beside its words: where links lead, and where notes belong, in Markdown's marks.
 
-An indexed text has the words alone. Of a draft, links and notes say which source is meant. Knows no format.
+An indexed text has the words alone. In a draft, links and notes say which source is meant. Knows no format.
 """
 
 _LONGEST = 500

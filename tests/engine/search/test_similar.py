@@ -17,7 +17,7 @@ similar_to_vector = of_store(similar.similar_to_vector)
 
 
 def like(store: Store, document_id: int, under: str = "") -> SearchResults:
-    """What is most similar to a document of the index; the document itself leads the list."""
+    """The documents most similar to one of the index, which itself stands first."""
     title, vector = title_and_vector(store, document_id)
     return similar_to_vector(store, vector, title, under=under)
 

@@ -221,7 +221,7 @@ class Content:
                 self._end_part(name)
 
     def _end_words(self) -> None:
-        """End the innermost paragraph. Of a hidden one only what lies beside it is kept."""
+        """End the innermost paragraph. A hidden paragraph loses its words and keeps what lies beside it."""
         is_hidden = len(self._open) == self._hidden_depth
         words = "".join(self._open.pop()).strip()
         self._hidden_depth = 0 if is_hidden else self._hidden_depth

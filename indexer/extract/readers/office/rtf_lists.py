@@ -16,7 +16,7 @@ _FORMATS = {
 }  # fmt: skip
 """Numbers of `\\levelnfc` -> Word's names of the formats."""
 _MAX_CHARACTERS = 5_000_000
-"""Of a table of lists: Word keeps those of all documents from which a person has copied."""
+"""The most that is read of a table of lists. Word also keeps the lists of documents from which a person copied."""
 _N_LEVELS = 9
 
 
