@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from longsearch.indexer.extract.readers.archives import Archive
 from longsearch.indexer.extract.readers.office.relations import parse_member, relations_of
 from longsearch.indexer.extract.readers.table_head import CELL_SEPARATOR, as_line
+from longsearch.indexer.extract.readers.xml_events import is_on
 
 OBJECTS = frozenset({"sp", "grpSp", "graphicFrame", "cxnSp", "pic"})
 """What a slide or a drawing is made of. A person may hide each."""
@@ -13,6 +14,31 @@ _SHOWN_BY_LAYOUT = frozenset({"pres", "parTrans", "sibTrans"})
 """Points of a diagram that repeat the text of others."""
 _MAX_POINTS = 2_000
 """Points of a series that are read: more are measurements, not labels."""
+
+
+class HiddenObjects:
+    """Follows the objects of a slide or a drawing that are open, and knows whether a person has hidden one of them."""
+
+    def __init__(self) -> None:
+        self._open: list[bool] = []
+        """Whether each open object is hidden."""
+
+    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+        """An element begins: an object, or what says of the innermost one that it is hidden."""
+        if name in OBJECTS:
+            self._open.append(False)
+        elif name == "cNvPr" and self._open and is_on({"val": attributes.get("hidden", "0")}):
+            self._open[-1] = True
+
+    def end(self, name: str) -> None:
+        """An element ends."""
+        if name in OBJECTS and self._open:
+            self._open.pop()
+
+    @property
+    def are_around(self) -> bool:
+        """Whether what comes next stands in a hidden object."""
+        return any(self._open)
 
 
 def text_of_drawing(archive: Archive, kind: str, part: str) -> Iterator[str]:

@@ -13,7 +13,7 @@ from longsearch.indexer.extract.readers.attachments import of_this_file
 from longsearch.indexer.extract.readers.numerals import numeral
 from longsearch.indexer.extract.readers.office.formulas import Formula
 from longsearch.indexer.extract.readers.office.ole_objects import embedded_file
-from longsearch.indexer.extract.readers.office.pictures import OBJECTS, text_of_drawing
+from longsearch.indexer.extract.readers.office.pictures import OBJECTS, HiddenObjects, text_of_drawing
 from longsearch.indexer.extract.readers.office.properties import CORE, core_properties, title_in
 from longsearch.indexer.extract.readers.office.relations import main_part, parse_member, relations_of
 from longsearch.indexer.extract.readers.office.slide_comments import Authors, Comments
@@ -149,8 +149,7 @@ class _Shapes:
         self.blocks: list[str] = []
         self.feet: list[str] = []
         self.is_hidden = False
-        self._hidden: list[bool] = []
-        """Whether each open object is hidden."""
+        self._hidden = HiddenObjects()
         self._above: dict[int, str] = {}
         self._level = "0"
         self._numbering: tuple[str, str] | None = None
@@ -171,8 +170,7 @@ class _Shapes:
         if self._n_skipped:
             self._n_skipped += 1
             return
-        if name in OBJECTS:
-            self._hidden.append(False)
+        self._hidden.start(name, attributes)
         match name:
             case "AlternateContent":
                 self._alternatives.append(self._n_characters)
@@ -193,8 +191,6 @@ class _Shapes:
         match name:
             case "sp":
                 self._placeholder, self._counts = "", {}
-            case "cNvPr" if self._hidden and is_on({"val": attributes.get("hidden", "0")}):
-                self._hidden[-1] = True
             case "ph":
                 self._placeholder = attributes.get("type", "")
             case "br":
@@ -230,9 +226,9 @@ class _Shapes:
             case "tr":
                 self.blocks += filter(None, (as_line(self._row or ()),))
                 self._row = None
-            case _ if name in OBJECTS and self._hidden:
+            case _ if name in OBJECTS:
                 self._placeholder = ""
-                self._hidden.pop()
+                self._hidden.end(name)
 
     def _end_cell(self) -> None:
         if self._row is not None and self._cell is not None:
@@ -244,7 +240,7 @@ class _Shapes:
         self._column += 1
 
     def characters(self, text: str) -> None:
-        if self._is_text and not any(self._hidden):
+        if self._is_text and not self._hidden.are_around:
             self._words.append(text)
             self._n_characters += len(text)
 

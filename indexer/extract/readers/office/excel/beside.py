@@ -4,8 +4,7 @@ import re
 from collections.abc import Mapping
 
 from longsearch.indexer.extract.readers.office.excel.workbook import number
-from longsearch.indexer.extract.readers.office.pictures import OBJECTS
-from longsearch.indexer.extract.readers.xml_events import is_on
+from longsearch.indexer.extract.readers.office.pictures import HiddenObjects
 
 _THREAD_NOTE = re.compile(r"\[Threaded comment\].*?(?:Comment|Kommentar|Commentaire):\s*", re.DOTALL | re.IGNORECASE)
 
@@ -117,16 +116,14 @@ class Shapes:
         self._words: list[str] = []
         self._is_text = False
         self._n_skipped = 0
-        self._hidden: list[bool] = []
-        """Whether each open object is hidden."""
+        self._hidden = HiddenObjects()
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
         """An element begins."""
         if self._n_skipped or (name == "Fallback" and self._has_choice):
             self._n_skipped += 1
             return
-        if name in OBJECTS:
-            self._hidden.append(False)
+        self._hidden.start(name, attributes)
         match name:
             case "t":
                 self._is_text = True
@@ -134,11 +131,9 @@ class Shapes:
                 self._words.append(" ")
             case "AlternateContent":
                 self._n_before = len(self.lines) + len(self.linked)
-            case "cNvPr" if self._hidden and is_on({"val": attributes.get("hidden", "0")}):
-                self._hidden[-1] = True
-            case "chart" if not any(self._hidden):
+            case "chart" if not self._hidden.are_around:
                 self.linked.append(attributes.get("id", ""))
-            case "relIds" if not any(self._hidden):
+            case "relIds" if not self._hidden.are_around:
                 self.linked.append(attributes.get("dm", ""))
 
     _n_before = 0
@@ -152,8 +147,7 @@ class Shapes:
         if self._n_skipped:
             self._n_skipped -= 1
             return
-        if name in OBJECTS and self._hidden:
-            self._hidden.pop()
+        self._hidden.end(name)
         match name:
             case "t":
                 self._is_text = False
@@ -166,5 +160,5 @@ class Shapes:
 
     def characters(self, text: str) -> None:
         """Text between tags."""
-        if self._is_text and not self._n_skipped and not any(self._hidden):
+        if self._is_text and not self._n_skipped and not self._hidden.are_around:
             self._words.append(text)
