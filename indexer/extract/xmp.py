@@ -7,6 +7,7 @@ No XML entity is expanded, and every failure means no metadata.
 """
 
 import re
+from itertools import pairwise
 
 from selectolax.lexbor import LexborHTMLParser
 
@@ -84,7 +85,7 @@ def plain_xmp(data: bytes) -> tuple[bytes, str | None] | None:
 def _only_catalogue(data: bytes) -> bytes:
     """Return the catalogue of a PDF whose end does not name it, from a stream of objects too; b"" if it may be another.
 
-    Of a plain one and a packed one either may be the newer one.
+    If it stands both plainly and in a stream, nothing here says which of the two is newer.
     """
     outside, objects = outside_and_objects(data)
     roots = set(_ROOT.findall(outside))
@@ -107,8 +108,9 @@ def _packed(number: bytes, text: bytes, entries: bytes) -> list[bytes]:
     if number not in head[::2] or not all(map(bytes.isdigit, head)):
         return []
     places = [int(place) + int(first[-1]) for place in head[1::2]]
-    ends = [min((other for other in places if other > place), default=len(text)) for place in places]
-    return [text[place:end] for known, place, end in zip(head[::2], places, ends, strict=False) if known == number]
+    ends = dict(pairwise(sorted(set(places))))
+    own = (place for known, place in zip(head[::2], places, strict=False) if known == number)
+    return [text[place : ends.get(place, len(text))] for place in own]
 
 
 def _last_object(data: bytes, number: bytes, generation: bytes) -> bytes:
