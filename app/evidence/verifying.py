@@ -43,6 +43,8 @@ _REACH = 6_000
 """Characters of a document in which the two halves of a quotation may stand, with a page's end between them."""
 _PASSAGES = 5
 """Passages of a document among which the sentence that supports a claim is chosen."""
+_WHOLE_WORDS = 60
+"""Characters on each side of a place in which its first and last words begin and end."""
 _AROUND = 3_000
 """Characters on each side of a place in which its quotation may go on, behind a figure."""
 
@@ -174,27 +176,31 @@ def _read(scope: Scope, pieces: Sequence[str], anchor: str, place: Quotation) ->
 
 def _said(scope: Scope, place: Quotation) -> tuple[Quotation, list[int]]:
     """Return a place with the whole words that its document says there, and the starts of pages in them."""
-    one = replace(scope, folders=[folder for folder in scope.folders if folder.root == place.root])
-    with opened(one) as found:
-        db = found.indexes[0].db
-        before = max(0, place.start - 60)
-        (text,) = texts.spans(db, place.document_id, [(before, place.stop + 60)])
-        start, stop = whole_words(text, place.start - before, place.stop - before)
-        pages = documents.outline(db, place.document_id).page_starts
+    text, before, pages = _text_around(scope, place, _WHOLE_WORDS)
+    start, stop = whole_words(text, place.start - before, place.stop - before)
     said = replace(place, start=before + start, stop=before + stop, text=text[start:stop])
-    return said, [page - said.start for page in pages if said.start <= page <= said.stop]
+    return said, [page - start for page in pages if start <= page <= stop]
 
 
 def _around(scope: Scope, piece: str, place: Quotation) -> Quotation | None:
     """Return the place where a piece goes on behind a figure, a footnote or a page's end that stands in its way."""
+    text, before, pages = _text_around(scope, place, _AROUND)
+    span = span_around(piece, text, pages)
+    return span and replace(place, start=before + span[0], stop=before + span[1], text=text[slice(*span)])
+
+
+def _text_around(scope: Scope, place: Quotation, reach: int) -> tuple[str, int, list[int]]:
+    """Return (text, begin, starts of pages): the text with `reach` more characters on each side of a place.
+
+    `begin` is where that text begins in the document; the starts of pages count from there.
+    """
     one = replace(scope, folders=[folder for folder in scope.folders if folder.root == place.root])
     with opened(one) as found:
         db = found.indexes[0].db
-        before = max(0, place.start - _AROUND)
-        (text,) = texts.spans(db, place.document_id, [(before, place.stop + _AROUND)])
-        pages = [page - before for page in documents.outline(db, place.document_id).page_starts]
-    span = span_around(piece, text, pages)
-    return span and replace(place, start=before + span[0], stop=before + span[1], text=text[slice(*span)])
+        before = max(0, place.start - reach)
+        (text,) = texts.spans(db, place.document_id, [(before, place.stop + reach)])
+        pages = documents.outline(db, place.document_id).page_starts
+    return text, before, [page - before for page in pages]
 
 
 def nearest(
