@@ -23,8 +23,7 @@ _DROPPED = re.compile(
     "\ufeff\ufff9-\ufffb\ufffe\uffff\U000e0000-\U000e0fff\U000f0000-\U0010ffff]+"
 )
 _SPACE = re.compile("[\xa0\u1680\u2000-\u200a\u202f\u205f\u3000]")
-_BULLET = re.compile("[\uf0b7\uf0a7\uf0d8\uf076]")  # Word's bullets from Symbol and Wingdings: private use elsewhere
-_LIGATURE = re.compile("[\ufb00-\ufb06]")
+_BULLETS = "\uf0b7\uf0a7\uf0d8\uf076"  # Word's bullets from Symbol and Wingdings: private use elsewhere
 _LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
 _BLANKS = re.compile(r"[ \t]+(?=\n)")
 _BLANK_LINES = re.compile(r"\n{3,}")
@@ -60,9 +59,12 @@ def clean_any_characters(text: str) -> str:
     if _WINDOWS.search(text):
         text = text.translate(_AS_WINDOWS)
     text = _LINE_END.sub("\n", text)
-    text = _BULLET.sub("•", text)
+    for bullet in filter(text.__contains__, _BULLETS):
+        text = text.replace(bullet, "•")
     text = _SPACE.sub(" ", _DROPPED.sub("", text))
-    return unicodedata.normalize("NFC", _LIGATURE.sub(lambda match: _LIGATURES[match[0]], text))
+    for ligature in filter(text.__contains__, _LIGATURES):
+        text = text.replace(ligature, _LIGATURES[ligature])
+    return unicodedata.normalize("NFC", text)
 
 
 @lru_cache(maxsize=1)  # a page is asked whether its letters are right, whether they are garbage, and cleaned

@@ -70,7 +70,7 @@ def test_a_page_of_a_pdf_enters_few_functions_for_each_of_its_lines(tmp_path: Pa
         document.close()
 
     found = entered(read)
-    assert found.total() <= 6 * 40 * _N_PAGES, found.most_common(15)  # 5.5 a line
+    assert found.total() <= 4 * 40 * _N_PAGES, found.most_common(15)  # 3.63 a line
 
 
 def test_a_line_of_a_pdf_asks_pdfium_few_questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

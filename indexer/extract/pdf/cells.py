@@ -7,7 +7,7 @@ so only lines that seem to need it are looked at.
 import re
 from collections.abc import Sequence
 from itertools import compress, count, repeat
-from operator import gt, sub
+from operator import gt, mul, sub
 from typing import Any
 
 from longsearch.indexer.extract.pdf.gaps import Found
@@ -31,17 +31,15 @@ def with_cells(text_page: Any, found: Sequence[Found]) -> list[Line]:
     """
     lines = [one.line for one in found]
     texts, lefts, rights, _, _, sizes, *_ = zip(*lines, strict=True)
-    shapes = zip(count(), texts, lefts, rights, sizes, strict=False)
-    sized = [
-        (n, right - left > _WIDE * size * len(text)) for n, text, left, right, size in shapes if size >= LEAST_SIZE
-    ]
-    narrow = [number for number, is_wide in sized if not is_wide]
+    usual = map(mul, map(mul, repeat(_WIDE), sizes), map(len, texts))
+    wide = set(compress(count(), map(gt, map(sub, rights, lefts), usual)))
+    sized = [number for number, size in enumerate(sizes) if size >= LEAST_SIZE]
+    narrow = [number for number in sized if number not in wide]
     look_at_all = any(_has_gap_between_boxes(text_page, found[number]) for number in narrow[::_SAMPLE])
-    for number, is_wide in sized:
-        if (is_wide or look_at_all) and " " in texts[number]:
-            line, raw, first = one = found[number]
-            if is_wide or _has_gap_between_boxes(text_page, one):
-                lines[number] = line._replace(cells=_cells(text_page, line, raw, first))
+    for number in sized if look_at_all else wide.intersection(sized):
+        if " " in texts[number] and (number in wide or _has_gap_between_boxes(text_page, found[number])):
+            line, raw, first = found[number]
+            lines[number] = line._replace(cells=_cells(text_page, line, raw, first))
     return lines
 
 

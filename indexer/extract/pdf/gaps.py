@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, compress, pairwise, repeat
-from operator import gt, mul, ne, sub
+from operator import gt, mul, sub
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ from longsearch.indexer.extract.pdf.places import font_sizes, gap_between, origi
 
 _SPACES = re.compile(r"\s+")
 _HYPHEN_IN_NAME = re.compile(f"{HYPHEN}(?=[0-9])")
-_INNER_HYPHEN = re.compile(f"(?<=.){HYPHEN}(?=.)", re.DOTALL)
+_INNER_HYPHEN = re.compile(f"{HYPHEN}(?<=..)(?=.)", re.DOTALL)  # begins with a character to which `re` leaps
 _FAR = 2.5
 """Font sizes below which the other half of a broken word does not stand."""
 _OTHER_SIZE = 1.12
@@ -72,9 +72,10 @@ class Found(NamedTuple):
 def put_right(text_page: Any, found: Sequence[Found]) -> list[Found]:
     """Return the lines of a page as `split_line` makes them, which few of them need."""
     numbers, (columns, raws, _) = range(len(found)), zip(*found, strict=True)
-    texts, _, _, baselines, end_baselines, *_ = zip(*columns, strict=True)
+    texts, _, _, baselines, end_baselines, sizes, *_ = zip(*columns, strict=True)
     glued = glued_lines(texts, letters := letters_in(texts))
-    odd = {number for number in compress(numbers, map(ne, baselines, end_baselines)) if _goes_down(found[number])}
+    drops, least = map(abs, map(sub, baselines, end_baselines)), map(mul, repeat(_ROW), sizes)
+    odd = {number for number in compress(numbers, map(gt, drops, least)) if _goes_down(found[number])}
     glued = _parted_lines(text_page, [(number, found[number]) for number in glued])
     odd |= glued | _wrongly_joined(text_page, [(n, *found[n]) for n in numbers if HYPHEN in raws[n]])
     if _SET_APART in letters[1]:

@@ -12,7 +12,7 @@ from statistics import median
 from typing import Any, NamedTuple, TypeVar
 
 from longsearch.indexer.extract.clean import one_line
-from longsearch.indexer.extract.pdf.pages import SENTENCE_END, breaks_word, is_one_run
+from longsearch.indexer.extract.pdf.pages import FIRST_CJK, HYPHENS, SENTENCE_END, breaks_word, is_one_run
 from longsearch.indexer.extract.titles import is_title_of_paper
 from longsearch.indexer.extract.wire.limits import MAX_TITLE_CHARACTERS
 
@@ -80,7 +80,9 @@ def with_separators(lines: Sequence[Line]) -> tuple[str, ...]:
     parts = []
     for index, (line, following) in enumerate(pairwise(lines)):
         text, separator = line.text, _separator(lines, index, pitch, rights)
-        if separator != PARAGRAPH and breaks_word(text, following.text):
+        if separator == PARAGRAPH or (text[-1:] < FIRST_CJK and text[-1:] not in HYPHENS):  # most lines
+            parts.append(text + separator)
+        elif breaks_word(text, following.text):
             parts.append(text[:-1])
         else:
             parts.append(text if separator == JOINED and is_one_run(text, following.text) else text + separator)

@@ -11,7 +11,7 @@ _DIGITS = re.compile(r"\d+")
 _RUN_OF_SPACE = re.compile(r"\s+")
 _APART = re.compile(f"(?<=[{CJK}]) (?=[{CJK}])")
 _IS_CJK = re.compile(f"[{CJK}]")
-_FIRST_CJK = CJK[0]
+FIRST_CJK = CJK[0]
 _TOGETHER = re.compile(f"[{CJK}](?=[{CJK}])")
 # A running line without letters must be a page number ("12", "- 12 -", "12 / 30"), or long tables would lose rows.
 _PAGE_NUMBER = re.compile(r"[^\w#]*#[^\w#]*(#[^\w#]*)?")
@@ -25,7 +25,7 @@ _MAX_HEAD_LINES = 3
 LINE_END = "\r\n"
 """What pdfium writes after each line."""
 SENTENCE_END = tuple('.!?:;"”’)»]。！？')
-_HYPHENS = frozenset("-\u2010")
+HYPHENS = frozenset("-\u2010")
 
 
 def line_of_page(text: str) -> str:
@@ -57,19 +57,17 @@ def clean_lines(page: str) -> list[str]:
         return list(map(clean_line, page.split(LINE_END)))
     if not is_usual(page) and _IS_CJK.search(cleaned):
         return list(map(line_of_page, lines))
-    if "  " in cleaned or "\t" in cleaned or not is_usual(page):
-        return [" ".join(line.split()) for line in lines]
-    return [line.strip(" ") for line in lines]
+    return [" ".join(line.split()) if "  " in line or "\t" in line else line.strip(" ") for line in lines]
 
 
 def is_one_run(line: str, following: str) -> bool:
     """Return whether no space belongs between two lines, because both are Chinese or Japanese where they meet."""
-    return line[-1:] >= _FIRST_CJK and _TOGETHER.match(line[-1:] + following[:1]) is not None
+    return line[-1:] >= FIRST_CJK and _TOGETHER.match(line[-1:] + following[:1]) is not None
 
 
 def breaks_word(line: str, following: str) -> bool:
     """Return whether `line` ends with a hyphen inside a word that continues in the line `following`."""
-    return line[-1:] in _HYPHENS and line[-2:-1].isalpha() and following[:1].islower()
+    return line[-1:] in HYPHENS and line[-2:-1].isalpha() and following[:1].islower()
 
 
 def join_pages(pages: Sequence[str]) -> tuple[str, tuple[int, ...]]:
