@@ -132,7 +132,7 @@ PACKED = (".gz", ".bz2", ".xz")
 """Suffixes of one packed file. The suffix before it is that of its format: `.tar.gz`, `.txt.xz`."""
 
 _READER_VERSIONS = {
-    Format.PDF: 2,
+    Format.PDF: 3,
     Format.PLAIN: 1,
     Format.MARKDOWN: 2,
     Format.CSV: 1,

@@ -175,11 +175,9 @@ def split_line(text_page: Any, found: Found, is_glued: bool) -> list[Found]:
     joints = _joints(raw)
     wrong = joints and _are_wrong(text_page, [first + joint for joint in joints], [line.size] * len(joints))
     if (place := next(compress(joints, wrong), None)) is not None:
-        rest, tail = raw[place + 1 :], first + place + 1
-        return [
-            *_part(text_page, line, raw[:place] + "-", first, place),
-            *_part(text_page, line, rest, tail, len(rest)),
-        ]
+        rest = raw[place + 1 :]
+        below = _part(text_page, line, rest, first + place + 1, len(rest))
+        return [*_part(text_page, line, raw[:place] + "-", first, place), *below]
     if _HYPHEN_IN_NAME.search(raw):  # "IEEE-" and "754" on the next line
         raw = _HYPHEN_IN_NAME.sub("-", raw)
         line = line._replace(text=clean_line(raw))
@@ -202,11 +200,11 @@ def _rows(text_page: Any, line: Line, raw: str, first: int) -> list[int]:
 
 
 def _part(text_page: Any, line: Line, raw: str, first: int, length: int) -> list[Found]:
-    """Return what `split_line` makes of a part of a line, which has `length` characters on the page."""
-    left, baseline = origin(text_page, first)
-    end = first + length - 1
+    """Return what `split_line` makes of a part of a line, which has `length` characters; [] if none is readable."""
+    if not (text := clean_line(raw)):
+        return []
+    (left, baseline), end = origin(text_page, first), first + length - 1
     size = font_sizes(text_page, [first])[0] or line.size
-    text = clean_line(raw)
     part = Line(text, left, rights(text_page, [end])[0], baseline, origin(text_page, end)[1], size)
     return split_line(text_page, Found(part, raw, first), may_be_glued(text))
 

@@ -224,9 +224,10 @@ def _text_and_lines(text_page: Any, raw: str) -> tuple[str, list[Line]]:
     """Return a page's text and its lines in the order of reading, with letters that its fonts moved put right."""
     raw = unswapped(raw)
     if shift := shift_of(raw):
-        shown = [line for line in shifted_lines(text_page, shift) if line[0].strip()]
+        cleaned = ((clean_line(text), *place) for text, *place in shifted_lines(text_page, shift))
+        shown = [line for line in cleaned if line[0]]
         texts, firsts, lasts = zip(*shown, strict=True) if shown else ((), (), ())
-        lines = placed(text_page, list(map(clean_line, texts)), firsts, lasts)
+        lines = placed(text_page, texts, firsts, lasts)
         return "\n".join(line.text for line in lines), arranged(lines)
     return raw, arranged(_lines(text_page, raw))
 

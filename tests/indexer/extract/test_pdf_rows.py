@@ -11,7 +11,7 @@ from longsearch.indexer.extract.pdf.ciphers import is_garbage, shift_of, shifted
 from longsearch.indexer.extract.pdf.gaps import glued_lines, letters_in, may_be_glued
 from longsearch.indexer.extract.pdf.pages import LINE_END, clean_line, clean_lines
 from longsearch.indexer.extract.reader import Extraction
-from tests.indexer.pdf_writing import Line, pdf
+from tests.indexer.pdf_writing import DEFAULT_FONT, Line, pdf, stream
 
 Extract = Callable[..., Extraction]
 SHIPS = [("Ship", "Master", "Tons"), ("Heron", "Tor Vik", "112"), ("Loon", "Siv Aas", "86"), ("Auk", "Jon Bru", "240")]
@@ -127,6 +127,14 @@ def test_a_hyphen_joins_no_footnote_and_still_joins_words(extract: Extract) -> N
     )
     assert "contract in the chest" in text
     assert "bo3" not in text and "\n3 See the ledger." in text
+
+
+def test_a_sign_that_says_nothing_far_below_its_line_is_no_line(extract: Extract) -> None:
+    private = b"1 begincodespacerange <00> <FF> endcodespacerange 1 beginbfchar <5A> <F8FA> endbfchar endcmap"
+    lines = [Line(PROSE[:26], 700), Line("Z", 690, 230, size=16), Line(PROSE[27:], 660)]
+    font = DEFAULT_FONT.replace(b">>", b"/ToUnicode 1001 0 R >>")
+    text = extract(pdf([lines], font=font, extra={1001: stream(b"begincmap " + private)})).document.text
+    assert text == f"{PROSE[:26]}\n{PROSE[27:]}"
 
 
 def test_a_name_with_a_hyphen_and_a_number_keeps_both(extract: Extract) -> None:
