@@ -12,6 +12,7 @@ from statistics import median
 
 from longsearch.indexer.extract.pdf.layout import Cell, Line
 from longsearch.indexer.extract.pdf.pages import SENTENCE_END
+from longsearch.indexer.extract.table_head import TableHead, surely_begins_with_names
 
 _BETWEEN_CELLS = "  "
 _SAME_ROW = 0.35
@@ -25,6 +26,8 @@ _FILLED = 0.7
 """Share of its column's width that a line of prose fills, on average."""
 _TIGHT = 1.4
 """Font sizes between two lines of one cell."""
+_BLOCK_CHARACTERS = 500
+"""After so much of a table its names are said again: a passage holds no more numbers than that."""
 _MIN_NUMBERED_LINES = 8
 _LOOK_BACK = 200
 
@@ -254,8 +257,20 @@ def _table(block: Sequence[Line]) -> list[Line]:
             for place, cell in zip(places, cells, strict=True):
                 found[-1][place].append(cell.text)
             lines.append(line)
-    texts = [_BETWEEN_CELLS.join(" ".join(cell) for cell in row if cell) for row in found]
-    return [line._replace(text=text, cells=(), ends=True) for line, text in zip(lines, texts, strict=True)]
+    rows = [[" ".join(cell) for cell in row] for row in found]
+    texts = [_BETWEEN_CELLS.join(filter(None, row)) for row in rows]
+    whole = [line._replace(text=text, cells=(), ends=True) for line, text in zip(lines, texts, strict=True)]
+    return _with_names(whole, rows) if surely_begins_with_names(rows) else whole
+
+
+def _with_names(lines: Sequence[Line], rows: Sequence[Sequence[str]]) -> list[Line]:
+    """Return the lines of a table with the first one said again after each part of about a passage."""
+    head = TableHead(_BLOCK_CHARACTERS)
+    found: list[Line] = []
+    for line, row in zip(lines, rows, strict=True):
+        names = head.lines(row)[:-1]
+        found += [*(line._replace(text=lines[0].text) for _ in names), line]
+    return found
 
 
 def _column_of(cell: Cell, columns: Sequence[Cell]) -> int:

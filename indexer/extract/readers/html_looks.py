@@ -8,7 +8,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from longsearch.indexer.extract.readers.mathml import MathLine
 from longsearch.indexer.extract.readers.numerals import numeral
-from longsearch.indexer.extract.readers.table_head import TableHead
+from longsearch.indexer.extract.table_head import TableHead
 
 _HIDING = re.compile(
     r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|mso-hide\s*:\s*all"

@@ -14,9 +14,9 @@ from longsearch.indexer.extract.clean import clean_characters, unwrapped
 from longsearch.indexer.extract.readers import html
 from longsearch.indexer.extract.readers.decoding import decode, read_bytes
 from longsearch.indexer.extract.readers.front_matter import split_front_matter
-from longsearch.indexer.extract.readers.table_head import CELL_SEPARATOR
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 from longsearch.indexer.extract.sources import Source
+from longsearch.indexer.extract.table_head import CELL_SEPARATOR
 from longsearch.indexer.extract.wire.protocol import FileText
 
 _WIKI_LINK = re.compile(r"\[\[(?:[^\[\]|]{1,300}\|)?([^\[\]|]{1,300})\]\]")

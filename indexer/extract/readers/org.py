@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 
 from longsearch.indexer.extract.clean import clean_characters, one_line, unwrapped
 from longsearch.indexer.extract.readers.decoding import decode, read_bytes
-from longsearch.indexer.extract.readers.table_head import CELL_SEPARATOR
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 from longsearch.indexer.extract.sources import Source
+from longsearch.indexer.extract.table_head import CELL_SEPARATOR
 from longsearch.indexer.extract.wire.limits import MAX_TITLE_CHARACTERS
 from longsearch.indexer.extract.wire.protocol import FileText
 from longsearch.indexer.extract.wire.values import RawValue, limited

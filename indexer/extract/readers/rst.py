@@ -15,9 +15,9 @@ from docutils.parsers.rst import Directive, Parser, directives, roles
 from longsearch.indexer.extract.clean import clean_characters, unwrapped
 from longsearch.indexer.extract.readers.decoding import decode, read_bytes
 from longsearch.indexer.extract.readers.numerals import numeral
-from longsearch.indexer.extract.readers.table_head import CELL_SEPARATOR
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 from longsearch.indexer.extract.sources import Source
+from longsearch.indexer.extract.table_head import CELL_SEPARATOR
 from longsearch.indexer.extract.wire.protocol import FileText
 from longsearch.indexer.extract.wire.values import RawMetadata, limited
 

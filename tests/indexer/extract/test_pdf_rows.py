@@ -52,6 +52,25 @@ def test_each_row_of_a_table_is_a_line_however_it_was_drawn(extract: Extract, by
     assert text.endswith("Ship  Master  Tons\nHeron  Tor Vik  112\nLoon  Siv Aas  86\nAuk  Jon Bru  240")
 
 
+@pytest.mark.parametrize("by_columns", [False, True])
+def test_a_long_table_says_the_names_of_its_columns_again(extract: Extract, by_columns: bool) -> None:
+    rows = [(f"Windcatcher {number}", "Konstantin Vik", str(100 + number)) for number in range(30)]
+    text = read(extract, cells([SHIPS[0], *rows], by_columns))
+    assert text.count("Ship  Master  Tons\n") == 3
+    assert [line for line in text.split("\n") if line != "Ship  Master  Tons"] == ["  ".join(row) for row in rows]
+
+
+@pytest.mark.parametrize("first", [("Ship", "Master", "1887"), ("Ship", "Master", ""), ("Heron", "Tor Vik", "86")])
+def test_a_first_row_that_may_be_no_names_is_said_once(extract: Extract, first: tuple[str, str, str]) -> None:
+    rows = [(f"Windcatcher {number}", "Konstantin Vik", str(100 + number)) for number in range(30)]
+    assert read(extract, cells([first, *rows], False)).count("  ".join(filter(None, first)) + "\n") == 1
+
+
+def test_the_first_row_of_a_table_of_words_is_said_once(extract: Extract) -> None:
+    rows = [(f"Windcatcher {number}", "Konstantin Vik", f"salt {number}") for number in range(30)]
+    assert read(extract, cells([SHIPS[0], *rows], False)).count("Ship  Master  Tons") == 1
+
+
 def test_a_table_follows_a_paragraph_on_a_line_of_its_own(extract: Extract) -> None:
     before = Line("The ships that lay in the fjord when the ice came are listed in this table with their", 740)
     assert "with their\nShip  Master  Tons\n" in read(extract, [before, *cells(SHIPS, False)])

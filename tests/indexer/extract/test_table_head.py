@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longsearch.indexer.extract.readers.table_head import CELL_SEPARATOR, TableHead, under
+from longsearch.indexer.extract.table_head import CELL_SEPARATOR, TableHead, under
 
 
 def said(*rows: tuple[str, tuple[int, ...]]) -> list[str]:

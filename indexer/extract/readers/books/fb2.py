@@ -9,10 +9,10 @@ from dataclasses import replace
 from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.clean import one_line
 from longsearch.indexer.extract.readers.decoding import read_bytes
-from longsearch.indexer.extract.readers.table_head import TableHead
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 from longsearch.indexer.extract.readers.xml_events import parse
 from longsearch.indexer.extract.sources import Source
+from longsearch.indexer.extract.table_head import TableHead
 from longsearch.indexer.extract.wire.limits import MAX_RAW_CHARACTERS, MAX_TITLE_CHARACTERS
 from longsearch.indexer.extract.wire.protocol import FileText
 from longsearch.indexer.extract.wire.values import RawValue, limited

@@ -11,8 +11,8 @@ from longsearch.indexer.extract.readers import draft
 from longsearch.indexer.extract.readers.mathml import MathLine
 from longsearch.indexer.extract.readers.office.odf_lists import Lists
 from longsearch.indexer.extract.readers.office.word.flows import Block, marked
-from longsearch.indexer.extract.readers.table_head import TableHead
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
+from longsearch.indexer.extract.table_head import TableHead
 from longsearch.indexer.extract.wire.limits import MAX_TITLE_CHARACTERS
 
 _SKIPPED_NAMES = """

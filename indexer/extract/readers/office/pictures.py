@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 from longsearch.indexer.extract.readers.archives import Archive
 from longsearch.indexer.extract.readers.office.relations import parse_member, relations_of
-from longsearch.indexer.extract.readers.table_head import CELL_SEPARATOR, as_line
 from longsearch.indexer.extract.readers.xml_events import is_on
+from longsearch.indexer.extract.table_head import CELL_SEPARATOR, as_line
 
 OBJECTS = frozenset({"sp", "grpSp", "graphicFrame", "cxnSp", "pic"})
 """What a slide or a drawing is made of. A person may hide each."""

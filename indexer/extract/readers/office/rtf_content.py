@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from longsearch.indexer.extract.readers.office.word.flows import Block, marked
 from longsearch.indexer.extract.readers.office.word.numbering import BULLET, Counters, Numbering
 from longsearch.indexer.extract.readers.office.word.symbols import symbol
-from longsearch.indexer.extract.readers.table_head import TableHead, as_line
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
+from longsearch.indexer.extract.table_head import TableHead, as_line
 
 _TOKEN = re.compile(
     r"\\(?:(?P<word>[a-zA-Z]+)(?P<number>-?\d{1,10})? ?|(?P<sign>[^a-zA-Z]))|(?P<brace>[{}])|[^\\{}]+", re.DOTALL

@@ -17,10 +17,10 @@ from longsearch.indexer.extract.readers.office.pictures import OBJECTS, HiddenOb
 from longsearch.indexer.extract.readers.office.properties import CORE, core_properties, title_in
 from longsearch.indexer.extract.readers.office.relations import main_part, parse_member, relations_of
 from longsearch.indexer.extract.readers.office.slide_comments import Authors, Comments
-from longsearch.indexer.extract.readers.table_head import as_line
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 from longsearch.indexer.extract.readers.xml_events import is_on
 from longsearch.indexer.extract.sources import Source
+from longsearch.indexer.extract.table_head import as_line
 from longsearch.indexer.extract.wire.limits import MAX_TITLE_CHARACTERS
 from longsearch.indexer.extract.wire.protocol import FileText
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice, pairwise, zip_longest
 
 from longsearch.indexer.extract.clean import one_line, whole_line
-from longsearch.indexer.extract.readers.table_head import CELL_SEPARATOR, is_number
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
+from longsearch.indexer.extract.table_head import CELL_SEPARATOR, is_number
 from longsearch.indexer.extract.wire.protocol import FileText
 from longsearch.indexer.extract.wire.values import RawMetadata
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from longsearch.indexer.extract.readers.table_head import TableHead
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
+from longsearch.indexer.extract.table_head import TableHead
 
 
 @dataclass(frozen=True, slots=True)

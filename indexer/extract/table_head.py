@@ -8,9 +8,12 @@ from collections.abc import Iterable, Sequence
 
 CELL_SEPARATOR = " | "
 _BLOCK_CHARACTERS = 1_500
-"""After so much of a table its first row is said again."""
 _MAX_CHARACTERS = 300
 """Characters of the longest first row that is said again."""
+_LEAST_ROWS = 3
+"""Rows below the names that make a table sure to be one."""
+_FILLED, _NUMBERS = 0.8, 0.8
+"""Shares of a sure table's cells that are filled, and of a column's that are numbers."""
 _MAX_COLUMNS = 100
 """Columns that cells are put under."""
 
@@ -18,7 +21,9 @@ _MAX_COLUMNS = 100
 class TableHead:
     """The columns of a table that is being read, row by row, and its first row."""
 
-    def __init__(self) -> None:
+    def __init__(self, block_characters: int = _BLOCK_CHARACTERS) -> None:
+        """`block_characters`: after so much of the table its first row is said again."""
+        self._block_characters = block_characters
         self._cells: Sequence[str] = ()
         self._starts: Sequence[int] = ()
         self._columns: Sequence[int] = ()
@@ -45,7 +50,7 @@ class TableHead:
             self._columns = (starts or range(len(cells)))[:_MAX_COLUMNS]
             names = as_line(under(self._cells, self._starts, self._columns))
         self._n_characters += len(line)
-        is_due = names != self._names or (self._is_head and self._n_characters > _BLOCK_CHARACTERS)
+        is_due = names != self._names or (self._is_head and self._n_characters > self._block_characters)
         if not is_due or len(names) > _MAX_CHARACTERS:
             return [line]
         self._names, self._is_head, self._n_characters = names, True, len(line)
@@ -74,6 +79,18 @@ def as_line(cells: Iterable[str]) -> str:
 def are_names(cells: Sequence[str]) -> bool:
     """Return whether the first row of a table holds the names of its columns: all filled, and no number."""
     return len(cells) > 1 and all(cells) and not any(map(is_number, cells))
+
+
+def surely_begins_with_names(rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether the first of a table's rows names its columns: it is all words, above a column of numbers.
+
+    `rows` have the same number of cells, some of them empty. Too few rows, or many empty cells, make nothing sure.
+    """
+    names, body = rows[0], rows[1:]
+    n_filled = sum(map(bool, (cell for row in body for cell in row)))
+    if len(body) < _LEAST_ROWS or n_filled < _FILLED * len(body) * len(names) or not are_names(names):
+        return False
+    return any(sum(map(is_number, column)) >= _NUMBERS * len(body) for column in zip(*body, strict=True))
 
 
 def is_number(cell: str) -> bool:
