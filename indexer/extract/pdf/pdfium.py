@@ -24,6 +24,7 @@ from longsearch.indexer.extract.pdf.cells import with_cells
 from longsearch.indexer.extract.pdf.ciphers import shift_of, unswapped
 from longsearch.indexer.extract.pdf.drawn import MAX_ON_A_PAGE, words_drawn
 from longsearch.indexer.extract.pdf.fields import named, with_fields
+from longsearch.indexer.extract.pdf.frames import title_first
 from longsearch.indexer.extract.pdf.gaps import Found, put_right, shifted_lines
 from longsearch.indexer.extract.pdf.headings import HeadingsByType
 from longsearch.indexer.extract.pdf.info import INFO, INFO_FIELDS
@@ -110,6 +111,8 @@ class PdfiumDocument:
             lines = with_fields(lines, found.typed, partial(_left_of, text_page))
         self._pinned += found.pinned
         self._n_fields += sum(bool(value.name) for value in found.typed)
+        if index == 0:
+            lines = title_first(lines)
         self._headings.add(index, lines)
         title = title_in(lines) if index == 0 else ""
         self._large_text = self._large_text or title

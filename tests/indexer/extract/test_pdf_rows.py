@@ -86,6 +86,35 @@ def test_a_cell_of_several_lines_stays_in_its_row(extract: Extract) -> None:
     assert "Heron  salt from the south, in sacks  112\nLoon  timber  86" in read(extract, rows)
 
 
+TITLE = [Line("The Boats of Vik and", 760, 150, 24), Line("their Keepers", 734, 190, 24)]
+BELOW = [
+    *[Line(text, 700 - 14 * row, 72) for row, text in enumerate(LEFT)],
+    *[Line(text, 700 - 14 * row, 320) for row, text in enumerate(RIGHT)],
+]
+
+
+def test_a_title_that_was_drawn_last_stands_before_the_text_and_after_the_running_head(extract: Extract) -> None:
+    text = read(extract, [Line("Yearbook 1887", 780), *BELOW, *TITLE, Line("W", 640, 72, 28)])
+    assert text.startswith("Yearbook 1887\n\nThe Boats of Vik and\n\ntheir Keepers\n\nThe keeper of the light at Vik")
+
+
+@pytest.mark.parametrize(
+    "late",
+    [
+        [Line("The Boats of Vik and their Keepers", 760, 150)],  # no larger than the text: a running head
+        [Line("The Boats", 760, 72, 24)],  # above one column
+        [Line("The Boats of Vik and", 695, 150, 24)],  # within the text
+    ],
+)
+def test_what_may_be_no_title_stays_where_it_was_drawn(extract: Extract, late: list[Line]) -> None:
+    assert read(extract, [*BELOW, *late]).startswith(LEFT[0])
+
+
+def test_only_the_first_page_has_its_title_first(extract: Extract) -> None:
+    text = extract(pdf([[*BELOW], [*BELOW, *TITLE]])).document.text
+    assert text.endswith("their Keepers")
+
+
 @pytest.mark.parametrize("by_columns", [False, True])
 def test_columns_of_text_are_read_one_after_another(extract: Extract, by_columns: bool) -> None:
     left = [Line(text, 700 - 14 * row, 72) for row, text in enumerate(LEFT)]
