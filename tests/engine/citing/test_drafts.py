@@ -236,6 +236,31 @@ Decay heat goes on.[^1] Pumps cost money [2].
     ]
 
 
+@pytest.mark.parametrize(
+    ("draft", "suffix"),
+    [
+        (f'See <a class="q" href="papers/log.pdf">the log</a>, which says “{SAID}”.', ".md"),
+        (f"See [the log][1], which says “{SAID}”.\n\n[1]: papers/log.pdf\n", ".md"),
+        (f"See [the log][], which says “{SAID}”.\n\n[The  Log]: <papers/log.pdf> 'The log'\n", ".md"),
+        (f"See [the log], which says “{SAID}”.\n\n[the log]: papers/log.pdf\n", ".md"),
+        (f"See the log [1], which says “{SAID}”.\n\n[1]: papers/log.pdf\n", ".md"),
+        (f"See `the log <papers/log.pdf>`_, which says “{SAID}”.", ".rst"),
+        (f'See #link("papers/log.pdf")[the log], which says “{SAID}”.', ".typ"),
+    ],
+)
+def test_a_link_names_a_source_in_the_form_of_each_format(draft: str, suffix: str) -> None:
+    (quoted,) = quotations_in(draft, suffix)
+    assert (quoted.text, quoted.line, [one.name for one in quoted.cited]) == (SAID, 1, ["papers/log.pdf"])
+    (claim,) = claims_in(draft, suffix)
+    assert claim.text == f"See the log, which says “{SAID}”."
+    assert [one.name for one in claim.cited] == ["papers/log.pdf"]
+
+
+def test_a_label_without_a_definition_and_a_link_in_code_name_no_source() -> None:
+    draft = f"As [the log][9] says, “{SAID}”.\n\n```\n[a][1]\n```\n\n[1]: papers/log.pdf\n"
+    assert [quoted.cited for quoted in quotations_in(draft, ".md")] == [()]
+
+
 def test_the_words_of_a_link_belong_to_the_claim_and_two_words_are_one() -> None:
     found = claims_in("It rose (see [the report](a.md)). Nobody knows [@gone2001].")
     assert [one.text for one in found] == ["It rose (see the report).", "Nobody knows."]
