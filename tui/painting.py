@@ -1,6 +1,6 @@
 """Saves Textual work: styles and lays out only what has changed, and paints all lines of a widget in one style."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from rich.style import Style
 from textual import events
@@ -40,6 +40,30 @@ class PaintsLines(_Widget):
     _ground: Style | None = None
     _painted: Size | None = None
     """The size in which it was painted last."""
+
+    def focus(self, scroll_visible: bool = True) -> Self:
+        """Take the focus once all that waits is done, as Textual does, but for painting all lines again."""
+        self.app.call_later(self._take_focus, scroll_visible)
+        return self
+
+    def _take_focus(self, scroll_visible: bool) -> None:
+        if self.is_attached:
+            self.screen.set_focus(self, scroll_visible=scroll_visible)
+
+    def on_focus(self, event: events.Focus) -> None:
+        """Note it, and paint nothing: the rules of styles paint what they change."""
+        self._note_focus(event, has_focus=True)
+
+    def on_blur(self, event: events.Blur) -> None:
+        """Note it, and paint nothing."""
+        self._note_focus(event, has_focus=False)
+
+    def _note_focus(self, event: events.Focus | events.Blur, has_focus: bool) -> None:
+        event.prevent_default()
+        self.has_focus = has_focus
+        if self.parent is not None:
+            told = events.DescendantFocus if has_focus else events.DescendantBlur
+            self.parent.post_message(told(self))
 
     @property
     def ground(self) -> Style:

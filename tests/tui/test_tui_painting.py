@@ -8,6 +8,9 @@ from textual._compositor import Compositor
 from textual.pilot import Pilot
 
 from longsearch.tui.app import LongsearchApp
+from longsearch.tui.screens.text_boxes import help_content
+from longsearch.tui.widgets import long_text
+from longsearch.tui.widgets.long_text import LongText, wrapped
 from longsearch.tui.widgets.preview import Preview
 from longsearch.tui.widgets.query_bar import QueryBar
 from tests.tui.fake_backend import three_reports
@@ -45,7 +48,7 @@ async def test_a_move_of_the_focus_does_not_paint_the_whole_screen(monkeypatch: 
 
 
 @pytest.mark.parametrize(("size", "n_layouts"), [((80, 24), 2), ((140, 40), 0)])
-async def test_enter_into_the_text_paints_each_line_once_and_lays_out_only_what_gets_more_room(
+async def test_enter_into_the_text_paints_it_only_in_more_room_and_lays_out_nothing_else(
     monkeypatch: pytest.MonkeyPatch, size: tuple[int, int], n_layouts: int
 ) -> None:
     lines: list[int] = []
@@ -60,7 +63,8 @@ async def test_enter_into_the_text_paints_each_line_once_and_lays_out_only_what_
         await pilot.press("enter")
         await settle(pilot)
         is_larger = preview(pilot).size.height > before
-        assert len(lines) <= preview(pilot).size.height + is_larger * before  # the focus may come before the room
+        most = preview(pilot).size.height + before  # the focus may come before the room
+        assert len(lines) <= is_larger * most  # in the same room it is the same text
         assert len(layouts) <= n_layouts
 
 
@@ -111,3 +115,41 @@ async def test_a_text_is_wrapped_to_a_new_width_even_if_textual_does_not_tell_of
         monkeypatch.setattr(Compositor, "reflow", lambda *place: lay_out(*place)._replace(resized=set()))
         await pilot.resize_terminal(*SMALL)
         await until(pilot, lambda: 60 < preview(pilot).text_layout.width < SMALL[0])
+
+
+async def test_the_help_formats_no_more_rows_than_are_seen_and_wraps_its_lines_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows: list[int] = []
+    lines: list[int] = []
+    paint = LongText.render_line
+    monkeypatch.setattr(LongText, "render_line", lambda self, y: rows.append(y) or paint(self, y))
+    monkeypatch.setattr(long_text, "wrapped", lambda line, width: lines.append(width) or wrapped(line, width))
+    async with LongsearchApp(three_reports()).run_test(size=(140, 40)) as pilot:
+        await ask(pilot, "valve", press_enter=True)
+        await pilot.press("f1")
+        await settle(pilot)
+        box = pilot.app.screen.query_one(LongText)
+        assert box.virtual_size.height > 2 * box.size.height > 0  # else there is nothing to save
+        assert len(rows) <= 3 * box.size.height  # Textual paints a new screen up to three times
+        assert len(lines) == len(help_content().split("\n", allow_blank=True))
+
+
+@pytest.mark.parametrize("width", [20, 58, 76, 200])
+def test_the_rows_of_a_long_text_are_those_that_textual_makes_of_all_of_it(width: int) -> None:
+    content = help_content()
+    rows = [row.plain.rstrip() for line in content.split("\n", allow_blank=True) for row in wrapped(line, width)]
+    assert rows == [row.plain.rstrip() for row in content.wrap(width)]
+
+
+async def test_the_end_of_the_help_can_be_read_at_every_width() -> None:
+    async with LongsearchApp(three_reports()).run_test(size=WIDE) as pilot:
+        await pilot.press("f1")
+        for size in (WIDE, (40, 12), WIDE):
+            await pilot.resize_terminal(*size)
+            await settle(pilot)
+            await pilot.press("end")
+            await settle(pilot)
+            box = pilot.app.screen.query_one(LongText)
+            last = box.render_line(box.size.height - 1).text.strip()
+            assert last and help_content().plain.endswith(last), size

@@ -5,10 +5,8 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Static
 
 from longsearch.engine.metadata_lines import describe
 from longsearch.engine.reason_lines import reason_lines
@@ -18,6 +16,7 @@ from longsearch.tui.preferences import Preferences, sound_keys
 from longsearch.tui.text import styles
 from longsearch.tui.text.display import shown
 from longsearch.tui.widgets.key_line import KeyLine
+from longsearch.tui.widgets.long_text import LongText
 from longsearch.tui.widgets.result_pane import EXAMPLES
 
 _QUERIES = (
@@ -65,13 +64,12 @@ class TextBox(ModalScreen[None]):
         raise NotImplementedError
 
     def compose(self) -> ComposeResult:
-        with VerticalScroll(id=self._box_id) as box:
-            box.border_title = Content(self._box_title)
-            yield Static(self.text(), markup=False)
-        yield KeyLine()
+        box = LongText(self.text(), id=self._box_id)
+        box.border_title = Content(self._box_title)
+        yield from (box, KeyLine())
 
     def action_scroll(self, rows: int) -> None:
-        self.query_one(VerticalScroll).scroll_relative(y=rows, animate=False)
+        self.query_one(LongText).scroll_relative(y=rows, animate=False)
 
 
 class HelpScreen(TextBox):

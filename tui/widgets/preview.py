@@ -13,6 +13,7 @@ from rich.style import Style
 from textual import work
 from textual.binding import BindingType
 from textual.color import Color
+from textual.events import Focus
 from textual.geometry import Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
@@ -129,12 +130,13 @@ class Preview(PaintsLines, ScrollView):
 
     # Layout
 
-    def on_focus(self) -> None:
+    def on_focus(self, event: Focus) -> None:
         """Keep the text where it is, also if the pane now gets more room."""
         if self._rows_above is None:
             top = self.text_layout.span(min(self.scroll_offset.y, len(self.text_layout) - 1))[0]
             self.reading_at = max(self.reading_at, top)
             self._rows_above = max(self.text_layout.line_at(self.reading_at) - self.scroll_offset.y, 0)
+        super().on_focus(event)
 
     def on_resize(self) -> None:
         """Wrap to the new width; the anchor keeps its place."""
