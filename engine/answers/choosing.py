@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longsearch.engine.arrays import Vectors
+from longsearch.engine.formulas import FORMULA
 from longsearch.engine.late_patterns import late_pattern
 from longsearch.engine.sentences import PAGE_BREAK, ROW, Span, cut_sentences
 from longsearch.engine.types.results import FURNITURE_COSTS
@@ -164,7 +165,7 @@ def best_of(
 
     `pairs`: the score of each sentence and the one after it together. A pair is chosen if it says more than any
     sentence. `furniture`: the parts of the text that only point elsewhere. A sentence in one of them costs, and so does
-    a page number.
+    a page number. A formula in shreds is never chosen.
     """
     runs = [(score, at, at + 1) for at, score in enumerate(scores)]
     runs += [(score - SECOND_COSTS, at, at + 2) for at, score in enumerate(pairs)]
@@ -174,6 +175,8 @@ def best_of(
         if score <= highest:
             break  # what furnishes a page only costs, so no further one can be better
         if stop - first > 1 and not _goes_on(text, spans[first], spans[first + 1]):
+            continue
+        if FORMULA.match(text[spans[first][0] : spans[stop - 1][1]]):
             continue
         for start, end in spans[first:stop]:
             if _PAGE_NUMBER.match(text[start:end]) or any(own < end and start < last for own, last in furniture):

@@ -154,6 +154,29 @@ def test_soft_line_breaks_are_wrapped_to_the_width() -> None:
     assert lines_of(wrap(text, 60)) == ["one two three four five six seven eight nine\nten eleven ", "twelve"]
 
 
+SHREDS = "∑=\nn\ni\ni i x y\n1\n= y'x\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "n_lines"),
+    [
+        ("The variance is\n" + SHREDS + "where all the vectors are real.\n", 3),
+        ("\n\n (12)\nand so it goes on", 2),
+        ("1\n2\n3\n4\n", 4),
+        ("A\nB\nC\n", 3),
+        ("x = 1\ny = 2\nz = 3\n", 3),
+        ("a ≤ b\nc ≤ d\n", 2),
+        ("Yes ±\nLater\nMaybe\n", 3),
+    ],
+)
+def test_a_formula_in_shreds_is_one_line_and_a_column_is_none(text: str, n_lines: int) -> None:
+    assert len([line for line in lines_of(wrap(text, 60)) if line]) == n_lines
+
+
+def test_shreds_are_looked_at_once_however_many_there_are() -> None:
+    assert n_calls_to_wrap("12\n" * 8_000) < 4.5 * n_calls_to_wrap("12\n" * 2_000)
+
+
 def n_calls_to_wrap(text: str) -> int:
     """Return how many functions are called to wrap a text: a measure of the work that no slow machine changes."""
     calls = itertools.count()

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from rich.cells import cell_len
 
+from longsearch.engine.formulas import MOST_OF_SHRED, SHREDS, SIGN
 from longsearch.tui.text.display import shown
 
 MIN_FULL_LINE = 40
@@ -98,18 +99,21 @@ def soft_newlines(text: str) -> Iterator[tuple[int, bool]]:
     """Yield the offset of each newline, and whether it is soft: the sentence continues on the next line.
 
     A newline is soft if its line is full and reads like prose, the next line starts like a word, and its line is not
-    the last of a paragraph, that is, shorter than the line before and with a full stop at its end.
+    the last of a paragraph, that is, shorter than the line before and with a full stop at its end. The shreds of a
+    formula flow on too: it is a line, not a column.
     """
-    start, before = 0, 0
+    start, before, shreds_end, is_formula = 0, 0, 0, False
     newline = text.find("\n")
     while newline >= 0:
         length = newline - start
+        if start >= shreds_end and length <= MOST_OF_SHRED and (shreds := SHREDS.match(text, start)):
+            shreds_end, is_formula = shreds.end(), SIGN.search(shreds[0]) is not None
         soft = length >= MIN_FULL_LINE and _FLOWS_ON.match(text, newline + 1) is not None
         if soft and (length < before * 0.85 and text[newline - 1] in ".!?:"):
             soft = False
         if soft and len(_NOT_PROSE.findall(text, start, newline)) * 6 > length:
             soft = False
-        yield newline, soft
+        yield newline, soft or (is_formula and newline < shreds_end)
         start, before = newline + 1, length
         newline = text.find("\n", start)
 

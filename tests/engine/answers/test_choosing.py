@@ -113,6 +113,13 @@ def test_lines_of_contents_references_and_page_numbers_are_no_answers(line: str)
     assert choice.start > 0
 
 
+def test_the_shreds_of_a_formula_are_no_answer_though_they_hold_the_words() -> None:
+    text = "sum fed = ∑\nbee fed\nn\n\nFeed sugar to them when the honey is gone."
+    (choice,) = asked("sum fed bee", sum=1.0, fed=1.0, bee=1.0).choose([(text, "en")])
+    assert choice is not None
+    assert text[choice.start : choice.stop].startswith("Feed")
+
+
 def test_a_second_sentence_is_taken_if_it_says_enough_more() -> None:
     text = "Bees starve in March. Sugar may then be fed. Nothing else helps."
     (choice,) = asked("bees sugar fed", bees=3.0, sugar=3.0, fed=3.0).choose([(text, "en")])
