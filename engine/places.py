@@ -18,7 +18,7 @@ _UNITS = {
 }
 _WITH_HEADING = frozenset({"message"})
 _BY_HEADING = (
-    ".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".csv", ".tsv", ".eml", ".emlx", ".msg", ".ics", ".vtt", ".srt",
+    ".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".csv", ".tsv", ".eml", ".emlx", ".msg", ".ics", ".vcf", ".vtt", ".srt",
     ".zip", ".tar", ".tgz", ".tar.gz",
 )  # fmt: skip
 """Endings of files whose headings name the place better than a number of a page."""

@@ -32,6 +32,7 @@ _MODULES = {
     Format.MAIL: "mail.eml",
     Format.MAILBOX: "mail.mbox",
     Format.CALENDAR: "calendar",
+    Format.CONTACTS: "contacts",
     Format.SUBTITLES: "subtitles",
     Format.MHTML: "mhtml",
     Format.ARCHIVE: "packed",

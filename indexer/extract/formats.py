@@ -38,6 +38,7 @@ class Format(StrEnum):
     MAIL = "mail"
     MAILBOX = "mailbox"
     CALENDAR = "calendar"
+    CONTACTS = "contacts"
     SUBTITLES = "subtitles"
     MHTML = "mhtml"
     ARCHIVE = "archive"
@@ -115,6 +116,8 @@ FORMAT_OF_SUFFIX = {
     ".mbox": Format.MAILBOX,
     ".mbx": Format.MAILBOX,
     ".ics": Format.CALENDAR,
+    ".vcf": Format.CONTACTS,
+    ".vcard": Format.CONTACTS,
     ".tnef": Format.TNEF,
     ".msg": Format.MSG,
     ".vtt": Format.SUBTITLES,
@@ -134,21 +137,21 @@ PACKED = (".gz", ".bz2", ".xz")
 _READER_VERSIONS = {
     Format.PDF: 3,
     Format.PLAIN: 1,
-    Format.MARKDOWN: 2,
+    Format.MARKDOWN: 3,
     Format.CSV: 1,
-    Format.FB2: 1,
-    Format.DOCX: 3,
-    Format.SHEETS: 2,
-    Format.SLIDES: 2,
-    Format.OPEN_DOCUMENT: 2,
-    Format.RTF: 2,
-    Format.HTML: 2,
-    Format.EPUB: 3,
+    Format.FB2: 2,
+    Format.DOCX: 4,
+    Format.SHEETS: 3,
+    Format.SLIDES: 3,
+    Format.OPEN_DOCUMENT: 3,
+    Format.RTF: 3,
+    Format.HTML: 3,
+    Format.EPUB: 4,
     Format.TEX: 2,
     Format.ORG: 2,
-    Format.RST: 2,
-    Format.MAIL: 2,
-    Format.MAILBOX: 2,
+    Format.RST: 3,
+    Format.MAIL: 3,
+    Format.MAILBOX: 3,
     Format.CALENDAR: 1,
     Format.NOTEBOOK: 1,
 }

@@ -3,14 +3,14 @@
 icalendar parses them; a part that it refuses is read as plain text, with its lines unfolded.
 """
 
-import quopri
 import re
 from datetime import date, datetime
 from typing import Any
 
 from longsearch.indexer.extract.clean import whole_line
-from longsearch.indexer.extract.readers.decoding import decode, decode_part, read_bytes
+from longsearch.indexer.extract.readers.decoding import decode, read_bytes
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
+from longsearch.indexer.extract.readers.versit import unfolded
 from longsearch.indexer.extract.sources import Source
 from longsearch.indexer.extract.wire.protocol import FileText
 
@@ -24,17 +24,11 @@ _LINES = (
 _MAX_EVENTS = 20_000
 _MAX_VALUES = 200
 """Values of one property: attendees of a meeting."""
-_QUOTED = re.compile(
-    r"^([\w-]+)((?:;[^:\r\n;]*)*;ENCODING=QUOTED-PRINTABLE(?:;[^:\r\n;]*)*):((?:[^\r\n]*=\r?\n)*[^\r\n]*)", re.M | re.I
-)
-"""A value of before 1998 (vCalendar): its bytes as in mail, and its lines ended as in mail."""
-_CHARSET = re.compile(r";CHARSET=([\w-]+)", re.IGNORECASE)
-_FOLD = re.compile(r"\r?\n[ \t]")
 
 
 def read(path: Source) -> FileText:
     """Return the text of the file at `path`. Raises `ExtractionError`."""
-    text = _FOLD.sub("", _QUOTED.sub(_unquoted, decode(read_bytes(path)).lstrip("\ufeff")))
+    text = unfolded(decode(read_bytes(path)), escaped="\\;,")
     builder = TextBuilder()
     try:
         import icalendar  # 0.1 s
@@ -48,14 +42,6 @@ def read(path: Source) -> FileText:
     if not events:
         builder.add(text)
     return builder.file_text()
-
-
-def _unquoted(match: re.Match[str]) -> str:
-    """Return a quoted value as newer programs write it."""
-    charset = found[1] if (found := _CHARSET.search(match[2])) else ""
-    text = decode_part(quopri.decodestring(match[3].encode("utf-8", "surrogateescape")), charset)
-    marks = {ord(mark): f"\\{mark}" for mark in "\\;,"}
-    return f"{match[1]}:" + "\\n".join(text.translate(marks).splitlines())
 
 
 def _add(builder: TextBuilder, event: Any) -> None:

@@ -6,6 +6,7 @@ hides is left out, items of numbered lists have their numbers, and a row of a ta
 
 import re
 from collections.abc import Container, Mapping
+from dataclasses import dataclass
 from html import unescape
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
@@ -14,7 +15,8 @@ from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.clean import clean_characters, unwrapped, whole_line
 from longsearch.indexer.extract.readers import draft
 from longsearch.indexer.extract.readers.decoding import decode_html, read_bytes
-from longsearch.indexer.extract.readers.html_looks import ListNumbers, Rows, hidden_nodes, shown_words
+from longsearch.indexer.extract.readers.descriptions import Descriptions
+from longsearch.indexer.extract.readers.html_looks import ListNumbers, Rows, described_nodes, hidden_nodes, shown_words
 from longsearch.indexer.extract.readers.html_metadata import metadata_of
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 from longsearch.indexer.extract.readers.xml_text import with_closing_tags
@@ -69,11 +71,27 @@ def parse(source: str, title: str = "") -> FileText:
     """Return the text of HTML `source`. `title`, unless "", replaces its own title. Raises `ExtractionError`."""
     tree = _tree(source)
     metadata = metadata_of(tree)
-    builder = _Builder(hidden_nodes(tree), _notes(tree))
+    builder = _Builder(_looks(tree))
     if tree.body is not None:
         builder.walk(tree.body)
     own_title = next((text for field, text, _ in metadata if field == "title"), "")
     return builder.text.file_text(title or own_title, metadata)
+
+
+@dataclass(frozen=True, slots=True)
+class _Looks:
+    """What is known of a page's elements before its text is read."""
+
+    hidden: Container[int]
+    """The ids of elements that the page does not show."""
+    notes: Container[str]
+    """As `_notes` has them."""
+    described: Mapping[int, str]
+    """The ids of pictures -> what is written of each."""
+
+
+def _looks(tree: LexborHTMLParser) -> _Looks:
+    return _Looks(hidden_nodes(tree), _notes(tree), described_nodes(tree))
 
 
 def _tree(source: str) -> LexborHTMLParser:
@@ -87,21 +105,19 @@ def _tree(source: str) -> LexborHTMLParser:
 class _Builder:
     """Collects the words of the open block. A block ends where another block begins or where its element ends."""
 
-    def __init__(
-        self, hidden: Container[int] = frozenset(), notes: Container[str] = frozenset(), n_frames: int = 0
-    ) -> None:
-        """`hidden`: the ids of elements that the page does not show. `notes`: as `_notes` has them.
-
-        `n_frames`: the frames that it stands in.
-        """
+    def __init__(self, looks: _Looks, outer: "_Builder | None" = None, n_frames: int = 0) -> None:
+        """`outer`: the builder of the page in a cell of which this text stands. `n_frames`: the frames around it."""
         self.text = TextBuilder()
-        self._hidden = hidden
-        self._notes = notes
+        self._looks = looks
+        self._hidden, self._notes = looks.hidden, looks.notes
+        self._is_cell = outer is not None
+        self._descriptions: Descriptions = outer._descriptions if outer else Descriptions()
+        self._pictures: list[str] = outer._pictures if outer else []
         self._n_frames = n_frames
         self._lists: list[ListNumbers | None] = []
-        self._rows = Rows(self._text_of, hidden)
+        self._rows = Rows(self._text_of, looks.hidden)
         self._words: list[str] = []
-        self._pre_depth = self._quote_depth = 0
+        self._pre_depth = self._quote_depth = self._figure_depth = 0
         self._tight = False
         self._marker = ""
 
@@ -132,6 +148,10 @@ class _Builder:
         """Return whether `node` is not shown, or is added as a whole: a field, a frame, the row of a table."""
         if node.mem_id in self._hidden:
             return True
+        if (written := self._looks.described.get(node.mem_id)) is not None:
+            self._pictures.append(written)
+            if node.tag == "img":
+                return True
         if node.tag in _DROPPED:
             if node.tag == "iframe" and self._n_frames < MAX_FRAMES:
                 self._add_frame(node.attributes)
@@ -142,11 +162,14 @@ class _Builder:
         if (words := shown_words(node)) is not None:
             self._words.append(self._spaced(f" {words} ") if words else "")
             return True
-        line = self._rows.line_of(node) if node.tag == "tr" else None
-        if line is None:
+        if node.tag != "tr":
             return False
         self._close_block("")
+        line = self._rows.line_of(node)
+        if line is None:
+            return False
         self.text.add(line, tight=True)
+        self._add_pictures(line)
         return True
 
     def _add_frame(self, attributes: Mapping[str, str | None]) -> None:
@@ -156,8 +179,8 @@ class _Builder:
             return
         tree = _tree(source)
         self._close_block("")
-        inner = _Builder(hidden_nodes(tree), _notes(tree), self._n_frames + 1)
-        inner.text = self.text
+        inner = _Builder(_looks(tree), n_frames=self._n_frames + 1)
+        inner.text, inner._descriptions = self.text, self._descriptions
         if tree.body is not None:
             inner.walk(tree.body)
 
@@ -181,6 +204,7 @@ class _Builder:
         self._tight = tag in _TIGHT
         self._pre_depth += tag == "pre"
         self._quote_depth += tag == "blockquote"
+        self._figure_depth += tag == "figure"  # its caption may say the same as its picture
         if tag == "blockquote" and (source := _source_of(node)):
             self._marker = f"{source} "
         if tag == "li":
@@ -210,7 +234,7 @@ class _Builder:
 
     def _text_of(self, cell: LexborNode) -> str:
         """Return the text of a cell on one line."""
-        inner = _Builder(self._hidden, self._notes, self._n_frames)
+        inner = _Builder(self._looks, self, self._n_frames)
         inner.walk(cell)
         return whole_line(inner.text.file_text().text).removesuffix(" |")
 
@@ -225,6 +249,7 @@ class _Builder:
     def _leave(self, node: LexborNode) -> None:
         tag = node.tag or ""
         if tag in _BLOCKS:
+            self._figure_depth -= tag == "figure"
             self._close_block(tag)
             self._pre_depth -= tag == "pre"
             self._quote_depth -= tag == "blockquote"
@@ -245,6 +270,15 @@ class _Builder:
         elif words.strip(" |\n"):
             self.text.add(self._marker + words.strip(), self._tight or bool(self._marker), self._quote_depth > 0)
             self._marker = ""
+        if self._pictures and not self._is_cell and (words.strip() or not self._figure_depth):
+            self._add_pictures(words)
+
+    def _add_pictures(self, words: str) -> None:
+        """Let what is written of pictures follow the block in which they stand, unless its `words` say the same."""
+        pictures, self._pictures[:] = self._pictures[:], []
+        for written in pictures:
+            if whole_line(written) not in whole_line(words):
+                self.text.add(self._descriptions.line(written))
 
 
 def _notes(tree: LexborHTMLParser) -> frozenset[str]:

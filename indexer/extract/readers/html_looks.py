@@ -50,6 +50,25 @@ def hidden_nodes(tree: LexborHTMLParser) -> set[int]:
     return hidden
 
 
+def described_nodes(tree: LexborHTMLParser) -> dict[int, str]:
+    """Return the ids of pictures -> what is written of each; "" for those that are there for looks alone."""
+    found = {}
+    for node in tree.css("img, svg, [role=img][aria-label]"):
+        attributes = node.attributes
+        if node.tag == "img":
+            written = attributes.get("alt") or attributes.get("title")
+        elif node.tag == "svg":
+            own = ": ".join(part.text(strip=True) for part in node.css("svg > title, svg > desc"))
+            written = attributes.get("aria-label") or own
+        elif node.text().strip():
+            continue  # a sign, such as an emoji, which the page shows
+        else:
+            written = attributes.get("aria-label")
+        is_for_looks = attributes.get("aria-hidden") == "true" or attributes.get("role") in ("presentation", "none")
+        found[node.mem_id] = "" if is_for_looks else written or ""
+    return found
+
+
 def _follow(sheet: str, tree: LexborHTMLParser, hidden: set[int]) -> None:
     """Follow the rules of a style sheet in their order; not those for printers or narrow screens."""
     for selector, style in _RULE.findall(_without_conditions(_COMMENT.sub("", sheet)))[:_MAX_RULES]:

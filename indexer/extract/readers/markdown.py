@@ -13,6 +13,7 @@ from markdown_it.token import Token
 from longsearch.indexer.extract.clean import clean_characters, unwrapped
 from longsearch.indexer.extract.readers import html
 from longsearch.indexer.extract.readers.decoding import decode, read_bytes
+from longsearch.indexer.extract.readers.descriptions import Descriptions
 from longsearch.indexer.extract.readers.front_matter import split_front_matter
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 from longsearch.indexer.extract.sources import Source
@@ -24,6 +25,7 @@ _TAG = re.compile(r"<!--.*?-->|</?[a-zA-Z][^<>]*>", re.DOTALL)
 _HIDING = re.compile(r"<[^<>]*(?:\bhidden\b|display\s*:\s*none)", re.IGNORECASE)
 _MOST_LEVELS = 100
 """How deep the parser goes; a list in a list takes two. Outlines go deeper than the 20 of its own."""
+_SPACES = re.compile(" {2,}")
 _HARD_BREAK = "\r"  # no other return is left in the source
 
 
@@ -55,6 +57,8 @@ class _Builder:
         self._heading_level = 0
         self._marker = ""
         self._cells: list[str] | None = None
+        self._descriptions = Descriptions()
+        self._pictures: list[str] = []
 
     def take(self, token: Token) -> None:
         """Add the text of `token`, or note where a heading, an item or a row begins and ends."""
@@ -72,13 +76,17 @@ class _Builder:
             case "tr_close":
                 row, self._cells = CELL_SEPARATOR.join(self._cells or ()), None
                 self.text.add(row, tight=True)
+                self._add_pictures()
             case _:
                 self._take_words(token)
 
     def _take_words(self, token: Token) -> None:
         match token.type:
             case "inline":
-                self._add(inline_text(token.children or ()))
+                words, images = inline_text(token.children or ()), images_in(token.children or ())
+                words = _SPACES.sub(" ", words).strip() if images else words
+                self._pictures += [image for image in images if image not in words]
+                self._add(words)
             case "fence" | "code_block":
                 self.text.add(token.content)
             case "html_block":
@@ -91,13 +99,26 @@ class _Builder:
         elif self._cells is not None:
             self._cells.append(block)
         else:
-            self.text.add(self._marker + block, tight=bool(self._marker))
-            self._marker = ""
+            self.text.add(self._marker + block if block else "", tight=bool(self._marker))
+            self._marker = "" if block else self._marker
+        if self._cells is None:
+            self._add_pictures()
+
+    def _add_pictures(self) -> None:
+        """Let what is written of pictures follow the block in which they stand."""
+        pictures, self._pictures = self._pictures, []
+        for picture in pictures:
+            self.text.add(self._descriptions.line(picture))
 
 
 def inline_text(tokens: Sequence[Token]) -> str:
     """Return the words of a block's `tokens`."""
     return unwrapped("".join(_inline_parts(tokens))).replace(_HARD_BREAK, "\n")
+
+
+def images_in(tokens: Sequence[Token]) -> list[str]:
+    """Return what is written of the pictures in a block."""
+    return [inline_text(token.children or ()) for token in tokens if token.type == "image"]
 
 
 def _inline_parts(tokens: Sequence[Token]) -> Iterator[str]:
@@ -107,8 +128,6 @@ def _inline_parts(tokens: Sequence[Token]) -> Iterator[str]:
                 yield _WIKI_LINK.sub(r"\1", token.content)
             case "code_inline":
                 yield token.content
-            case "image":
-                yield inline_text(token.children or ())
             case "softbreak":
                 yield "\n"
             case "hardbreak":

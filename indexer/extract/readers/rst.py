@@ -14,6 +14,7 @@ from docutils.parsers.rst import Directive, Parser, directives, roles
 
 from longsearch.indexer.extract.clean import clean_characters, unwrapped
 from longsearch.indexer.extract.readers.decoding import decode, read_bytes
+from longsearch.indexer.extract.readers.descriptions import Descriptions
 from longsearch.indexer.extract.readers.numerals import numeral
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 from longsearch.indexer.extract.sources import Source
@@ -159,15 +160,22 @@ def _take(node: nodes.Node, text: TextBuilder, depth: int, tight: bool) -> None:
         _take_item(node, text, depth)
     elif isinstance(node, nodes.row):
         text.add(CELL_SEPARATOR.join(_line(entry) for entry in node.children), tight=True)
-    elif isinstance(node, nodes.field):
-        text.add(": ".join(part.astext() for part in node.children), tight=True)
-    elif isinstance(node, nodes.FixedTextElement):
-        text.add(node.astext())
+    elif isinstance(node, (nodes.field, nodes.image, nodes.FixedTextElement)):
+        _take_as_a_whole(node, text)
     elif isinstance(node, nodes.TextElement):
         _substitute(node)
         text.add(_line(node), tight)
     else:
         _take_children(node, text, depth, tight)
+
+
+def _take_as_a_whole(node: nodes.Node, text: TextBuilder) -> None:
+    if isinstance(node, nodes.field):
+        text.add(": ".join(part.astext() for part in node.children), tight=True)
+    elif isinstance(node, nodes.image):
+        text.add(Descriptions().line(node.get("alt")))
+    else:
+        text.add(node.astext())
 
 
 def _substitute(node: nodes.TextElement) -> None:

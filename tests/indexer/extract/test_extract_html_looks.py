@@ -59,7 +59,7 @@ def test_what_was_typed_into_a_form_and_what_a_drawing_says_is_read() -> None:
         "<input type=password value=gone><select multiple><option>gone</select>"
     )
     assert text_of(f"<form><label>Owner {fields}</label></form>") == "Owner Ane Berg [x] paidcash Two lines south"
-    assert text_of("<p>Map</p><svg><title>gone</title><g><text>Norby <tspan>light</tspan></text></g></svg>") == (
+    assert text_of("<p>Map</p><svg><title>icon</title><g><text>Norby <tspan>light</tspan></text></g></svg>") == (
         "Map\n\nNorby light"
     )
 

@@ -86,3 +86,22 @@ def test_numbers_of_lists_that_stand_only_in_the_table_of_lists_are_counted(extr
     assert extract(f"{{\\rtf1\\ansi {head}{body}}}".encode(), "a.rtf").document.text == (
         "1. Parties\n2. Water\n(2.a) height\n(2.b) duties\n3. Rent\n\n4. Term\n\nBetween\n\n- pump\n6. Fees\n7. Ice"
     )
+
+
+def test_numbers_of_before_the_table_of_lists_are_counted_unless_they_stand_in_the_text(extract: Extract) -> None:
+    def old(look: str, text: str) -> str:
+        return f"\\pard{{\\*\\pn{look}}}{text}\\par"
+
+    simple = "\\pnlvlbody\\pndec\\pnstart3{\\pntxta .}"
+    outer, inner = "\\pnlvl1\\pnucrm\\pnstart1{\\pntxta .}", "\\pnlvl2\\pndec\\pnstart1\\pnprev{\\pntxta .}"
+    body = (
+        old(simple, "Parties") + old(simple, "Water") + "\\pard Between.\\par" + old(simple, "Anew")
+        + old("\\pnlvlblt{\\pntxtb\\'b7}", "bullet") + old(outer, "Scope") + old(inner, "Duty") + old(inner, "Right")
+        + old("\\pnlvlcont", "goes on") + old(outer, "Terms")
+        + "\\pard{\\pntext c)\\tab}{\\*\\pn\\pnlvlbody\\pnlcltr\\pnstart3{\\pntxta )}}written\\par still\\par"
+    )  # fmt: skip
+    text = extract(f"{{\\rtf1\\ansi{body}}}".encode(), "a.rtf").document.text
+    assert text.split("\n\n") == [
+        "3. Parties\n4. Water", "Between.", "3. Anew\n- bullet\nI. Scope\nI.1. Duty\nI.2. Right", "goes on",
+        "II. Terms\nc) written\nd) still",
+    ]  # fmt: skip

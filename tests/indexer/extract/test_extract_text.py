@@ -24,7 +24,7 @@ tags: [a]
 # The `first` *heading*
 
 Some **bold** text with a [link](https://example.org/x) and
-a soft line end, ![a picture](p.png) and [[Other note|an alias]].
+a soft line end, ![the mill](p.png) and [[Other note|an alias]].
 
 1. one
 2. two
@@ -54,7 +54,8 @@ def test_markdown_is_read_as_a_person_reads_it() -> None:
     found = markdown_text.parse(MARKDOWN)
     assert found.title == "Notes on *Mamba*"
     assert found.text == (
-        "Tags: a\n\nThe first heading\n\nSome bold text with a link and a soft line end, a picture and an alias.\n\n"
+        "Tags: a\n\nThe first heading\n\nSome bold text with a link and a soft line end, and an alias.\n\n"
+        "Picture: the mill\n\n"
         "1. one\n2. two\nmodel | size\nsmall | 10\n\nx = a[b](c)  # kept\n\nSecond\n\nhtml &amp; words"
     )
     assert headings_of(found) == [(1, "The first heading"), (2, "Second")]

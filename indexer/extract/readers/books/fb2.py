@@ -9,6 +9,7 @@ from dataclasses import replace
 from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.clean import one_line
 from longsearch.indexer.extract.readers.decoding import read_bytes
+from longsearch.indexer.extract.readers.descriptions import Descriptions
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 from longsearch.indexer.extract.readers.xml_events import parse
 from longsearch.indexer.extract.sources import Source
@@ -56,6 +57,8 @@ class _Book:
         self._in_info = self._in_annotation = False
         self._date = ""
         self._n_skipped = 0
+        self._descriptions = Descriptions()
+        self._pictures: list[str] = []
         self._words: list[str] = []
         self._title: list[str] | None = None
         self._head = TableHead()
@@ -72,6 +75,12 @@ class _Book:
         self._in_info = self._in_info or name in _INFO
         if name in _BLOCKS or self._in_info:
             self._words, self._width = [], _n_columns(attributes.get("colspan", ""))
+        if name == "image":
+            self._pictures.append(self._descriptions.line(attributes.get("title"), attributes.get("alt")))
+        else:
+            self._start_part(name, attributes)
+
+    def _start_part(self, name: str, attributes: Mapping[str, str]) -> None:
         match name:
             case "annotation":
                 self._in_annotation = True
@@ -98,6 +107,13 @@ class _Book:
         if self._n_skipped:
             self._n_skipped -= 1
             return
+        self._end_element(name)
+        if self._pictures and (name == "image" or name in _BLOCKS or name == "tr") and not "".join(self._words).strip():
+            pictures, self._pictures = self._pictures, []
+            for line in pictures:
+                self.builder.add(line)
+
+    def _end_element(self, name: str) -> None:
         if name in _INFO:
             self._in_info = False
         elif self._in_info:

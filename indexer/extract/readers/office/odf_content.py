@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from longsearch.indexer.extract.clean import one_line
 from longsearch.indexer.extract.readers import draft
+from longsearch.indexer.extract.readers.descriptions import Descriptions
 from longsearch.indexer.extract.readers.mathml import MathLine
 from longsearch.indexer.extract.readers.office.odf_lists import Lists
 from longsearch.indexer.extract.readers.office.word.flows import Block, marked
@@ -16,7 +17,7 @@ from longsearch.indexer.extract.table_head import TableHead
 from longsearch.indexer.extract.wire.limits import MAX_TITLE_CHARACTERS
 
 _SKIPPED_NAMES = """
-tracked-changes table-of-content alphabetical-index-source desc binary-data ruby-text settings scripts
+tracked-changes table-of-content alphabetical-index-source binary-data ruby-text settings scripts
 note-citation sender-firstname hidden-text-declaration dde-connection-decls
 """
 _SKIPPED = frozenset(_SKIPPED_NAMES.split())
@@ -95,6 +96,9 @@ class Content:
         self._math: MathLine | None = None
         self._controls: dict[str, str] = {}
         self._links: list[str] = []
+        self._descriptions = Descriptions()
+        self._written: dict[str, str] = {}
+        """What was written of the innermost picture: its "title", its "desc"."""
         self.is_flat = False
         """Whether the file is no archive: links of an archive begin in it, and leave it by `../`."""
 
@@ -111,6 +115,9 @@ class Content:
             self._n_skipped += 1
             return
         self._name = name
+        if name in ("title", "desc") and above in _PICTURES:
+            self._written[name] = ""
+            return
         match name:
             case "p" | "h":
                 self._open.append([])
@@ -138,8 +145,8 @@ class Content:
             return True
         if name in ("span", "p", "h"):
             return self._lists.hides_text(attributes.get("style-name", ""))
-        if name in ("title", "annotation"):  # the description of a picture, the source of a formula
-            return above in _PICTURES
+        if name == "annotation" and above == "semantics":  # the source of a formula
+            return True
         if name == "section":
             return attributes.get("display", "true") == "none"
         if name == "table-row":
@@ -183,13 +190,13 @@ class Content:
             case "notes":
                 self._in_notes = True
             case "control":
-                self._add_control(self._controls.pop(attributes.get("control", ""), ""))
+                self._put_beside(self._controls.pop(attributes.get("control", ""), ""))
             case _ if name in _CONTROLS and "forms" in self._path:
                 identity = attributes.get("id") or f"field {len(self._controls)}"
                 self._controls[identity] = _CONTROLS[name](attributes)
 
-    def _add_control(self, words: str) -> None:
-        """Let what a field of a form shows follow the paragraph in which it stands."""
+    def _put_beside(self, words: str) -> None:
+        """Let what a field of a form shows, or what is written of a picture, follow its paragraph."""
         blocks = [Block(words, is_apart=True)] if words else []
         self._beside.extend(blocks) if self._open else self._put(blocks)
 
@@ -215,10 +222,16 @@ class Content:
                 self._end_head()
             case "frame":
                 self._frame = ""
-            case "notes":
-                self._in_notes = False
             case _:
                 self._end_part(name)
+        if self._written and name in _PICTURES:
+            self._end_picture()
+
+    def _end_picture(self) -> None:
+        """Let what a person wrote of a picture follow the paragraph in which it stands."""
+        line = self._descriptions.line(*map(self._written.get, ("title", "desc")))
+        self._written = {}
+        self._put_beside(line)
 
     def _end_words(self) -> None:
         """End the innermost paragraph. A hidden paragraph loses its words and keeps what lies beside it."""
@@ -234,6 +247,8 @@ class Content:
 
     def _end_part(self, name: str) -> None:
         match name:
+            case "notes":
+                self._in_notes = False
             case "table-cell" | "covered-table-cell" if self._tables:
                 self._tables[-1].end_cell()
             case "table-row" if self._tables:
@@ -251,6 +266,8 @@ class Content:
             return
         if self._math is not None:
             self._math.characters(text)
+        elif self._name in self._written:
+            self._written[self._name] += text
         elif self._name in _NO_TEXT and self._parts:
             part = self._parts[-1]
             if self._name == "creator":
@@ -269,7 +286,7 @@ class Content:
         while self._parts:
             self._end_beside()
         for words in self._controls.values():
-            self._add_control(words)
+            self._put_beside(words)
         while self._tables:
             self._tables[-1].end_cell()
             self._end_row(self._tables[-1])

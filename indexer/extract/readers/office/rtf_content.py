@@ -2,7 +2,7 @@ r"""Turns the control words of an RTF file into blocks: paragraphs, headings, ro
 
 Knows no bytes: `rtf_characters` has spelled them out. A group whose name is not known is passed through, unless the
 file says that a reader may leave it out (`\*`). Numbers of lists stand in the text, for old programs (`\listtext`);
-those that do not are counted.
+those that do not are counted (`rtf_lists`, `rtf_old_lists`).
 
 Longer than 300 lines because each control word changes the state that all others look at.
 """
@@ -11,6 +11,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from longsearch.indexer.extract.readers.descriptions import Descriptions
+from longsearch.indexer.extract.readers.office.rtf_old_lists import OldCounters, OldNumber
 from longsearch.indexer.extract.readers.office.word.flows import Block, marked
 from longsearch.indexer.extract.readers.office.word.numbering import BULLET, Counters, Numbering
 from longsearch.indexer.extract.readers.office.word.symbols import symbol
@@ -75,6 +77,8 @@ class _Flow:
     list_id: int = 0
     place: int = 0
     """The level of the list, from 0."""
+    old_number: OldNumber | None = None
+    """How the number of the paragraph looks (`\\pn`)."""
     has_number: bool = False
     """Whether the number of the paragraph stands in its text."""
     is_in_table: bool = False
@@ -90,6 +94,11 @@ class Content:
     def __init__(self, builder: TextBuilder, lists: Numbering | None = None) -> None:
         """`lists`: those that the file defines."""
         self._counters = Counters(lists) if lists else None
+        self._old_counters = OldCounters()
+        self._descriptions = Descriptions()
+        self._property = ""
+        """The name of the property of a shape or a picture that is open."""
+        self._property_text = ""
         self.info: dict[str, str] = {}
         self.created = ""
         self._builder = builder
@@ -134,6 +143,8 @@ class Content:
         group = self._groups.pop()
         if group.name in _BESIDE and self._groups[-1].name != group.name and len(self._flows) > 1:
             self._end_beside(self._flows.pop())
+        elif group.name == "sv" and self._groups[-1].name != "sv":
+            self._end_property()
         elif group.name == "creatim" and self._groups[-1].name != "creatim" and len(self._date) == 3:
             self.created = "-".join(f"{part:02}" for part in self._date)
 
@@ -182,6 +193,8 @@ class Content:
         """Take what matters of a group without text: the fonts; a row in a cell, which ends among its properties."""
         if group.name == "nesttableprops" and word == "nestrow":
             self._end_nested_row(None)
+        elif group.name == "pn":
+            self._flows[-1].old_number = (self._flows[-1].old_number or OldNumber()).said(word, number)
         elif group.name != "fonttbl":
             return
         elif word == "f":
@@ -193,6 +206,7 @@ class Content:
         group = self._groups[-1]
         group.is_new = False
         if not text or group.is_skipped:
+            self._skipped_text(group.name, text)
             return
         if group.name in _INFO:
             self.info[group.name] = self.info.get(group.name, "") + text
@@ -204,9 +218,27 @@ class Content:
         elif group.name in ("info", "creatim", "atnid") or group.is_hidden:
             return
         elif group.font in self._symbol_fonts:
-            self._flows[-1].words.append("".join(symbol("symbol", ord(character)) for character in text))
+            self._flows[-1].words.append("".join(map(_symbol, text)))
         else:
             self._flows[-1].words.append(text)
+
+    def _skipped_text(self, name: str, text: str) -> None:
+        """Take the name and the value of a shape's property, what stands before and behind a paragraph's number."""
+        flow = self._flows[-1]
+        if name == "sn":
+            self._property, self._property_text = text.strip(), ""
+        elif name == "sv":
+            self._property_text += text
+        if name == "pntxtb" and flow.old_number is not None:
+            flow.old_number = replace(flow.old_number, before=flow.old_number.before + text)
+        elif name == "pntxta" and flow.old_number is not None:
+            flow.old_number = replace(flow.old_number, after=flow.old_number.after + text)
+
+    def _end_property(self) -> None:
+        """Let what a person wrote of a picture or a shape follow the paragraph."""
+        line = self._descriptions.line(self._property_text) if self._property == "wzDescription" else ""
+        if line and not self._groups[-1].is_hidden:
+            self._flows[-1].beside.append(Block(line, is_apart=True))
 
     def _set_style(self, number: int | None) -> None:
         if self._groups[-1].name == "stylesheet":
@@ -233,7 +265,7 @@ class Content:
         """Paragraphs take their looks anew."""
         flow = self._flows[-1]
         flow.level = flow.list_id = flow.place = 0
-        flow.is_in_table = False
+        flow.is_in_table, flow.old_number = False, None
 
     def _in_table(self, _: int | None) -> None:
         self._flows[-1].is_in_table = True
@@ -264,10 +296,13 @@ class Content:
         """End a paragraph: return its text, and the number that its list gives it, unless the text has it."""
         text, flow.words = "".join(flow.words).strip(), []
         has_number, flow.has_number = flow.has_number, False
-        if self._counters is None or not flow.list_id or not text:
-            return text, ""
-        label = self._counters.label(str(flow.list_id), flow.place)
+        label = self._label(flow) if text else ""
         return text, "" if has_number else label
+
+    def _label(self, flow: _Flow) -> str:
+        if self._counters is not None and flow.list_id:
+            return self._counters.label(str(flow.list_id), flow.place)
+        return self._old_counters.label(flow.old_number)
 
     def _cell_text(self, flow: _Flow) -> str:
         """End a cell: return its paragraphs on one line."""
@@ -350,6 +385,10 @@ class Content:
                 self._builder.add_heading(block.level, block.text)
             else:
                 self._builder.add(block.text, block.tight)
+
+
+def _symbol(character: str) -> str:
+    return character if character.isspace() else symbol("symbol", ord(character))
 
 
 _WORDS: dict[str, Callable[[Content, int | None], None]] = {

@@ -10,6 +10,7 @@ from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.clean import one_line
 from longsearch.indexer.extract.readers.archives import Archive
 from longsearch.indexer.extract.readers.attachments import of_this_file
+from longsearch.indexer.extract.readers.descriptions import Descriptions
 from longsearch.indexer.extract.readers.numerals import numeral
 from longsearch.indexer.extract.readers.office.formulas import Formula
 from longsearch.indexer.extract.readers.office.ole_objects import embedded_file
@@ -93,12 +94,13 @@ class _Slides:
                 parse_member(archive, part, authors)
         self._authors = authors.names
         self._heads: set[str] = set()
+        self._pictures = Descriptions()
 
     def add(self, part: str, number: int) -> str:
         """Add a slide and what belongs to it; return what is wrong with it, or ""."""
         if not self._archive.has(part):
             return "missing"
-        slide = _Shapes()
+        slide = _Shapes(self._pictures)
         problem = parse_member(self._archive, part, slide)
         if slide.is_hidden:
             return problem
@@ -122,7 +124,7 @@ class _Slides:
         notes: list[str] = []
         for kind, name in relations_of(self._archive, part).values():
             if kind == "notesSlide":
-                shapes = _Shapes()
+                shapes = _Shapes(self._pictures)
                 problem = parse_member(self._archive, name, shapes) or problem
                 notes += shapes.blocks
                 self._add_feet(shapes)
@@ -144,7 +146,8 @@ class _Slides:
 class _Shapes:
     """Collects the paragraphs of a part, and the rows of its tables."""
 
-    def __init__(self) -> None:
+    def __init__(self, pictures: Descriptions) -> None:
+        self._pictures = pictures
         self.title: list[str] = []
         self.blocks: list[str] = []
         self.feet: list[str] = []
@@ -191,6 +194,8 @@ class _Shapes:
         match name:
             case "sp":
                 self._placeholder, self._counts = "", {}
+            case "cNvPr" if not self._hidden.are_around:
+                self._describe(attributes)
             case "ph":
                 self._placeholder = attributes.get("type", "")
             case "br":
@@ -204,6 +209,10 @@ class _Shapes:
             case "tc":
                 self._cell = []
                 self._goes_on = is_on({"val": attributes.get("vMerge", "0")})
+
+    def _describe(self, attributes: Mapping[str, str]) -> None:
+        if line := self._pictures.line(attributes.get("title"), attributes.get("descr")):
+            self.blocks.append(line)
 
     def end(self, name: str) -> None:
         if self._n_skipped:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 
+from longsearch.indexer.extract.readers.descriptions import Descriptions
 from longsearch.indexer.extract.readers.office.excel.workbook import number
 from longsearch.indexer.extract.readers.office.pictures import HiddenObjects
 
@@ -107,9 +108,13 @@ class Captions:
 
 
 class Shapes:
-    """Takes the events of a drawing. `lines` holds the text of its boxes, `charts` the ids of charts and diagrams."""
+    """Takes the events of a drawing. `lines` holds the text of its boxes, `linked` the ids of charts and diagrams."""
 
-    def __init__(self) -> None:
+    def __init__(self, descriptions: Descriptions) -> None:
+        """`descriptions`: those of the whole workbook."""
+        self.pictures: list[str] = []
+        """What people wrote of its pictures and shapes."""
+        self._descriptions = descriptions
         self.lines: list[str] = []
         self.linked: list[str] = []
         self._paragraphs: list[str] = []
@@ -129,6 +134,9 @@ class Shapes:
                 self._is_text = True
             case "br":
                 self._words.append(" ")
+            case "cNvPr" if not self._hidden.are_around:
+                line = self._descriptions.line(attributes.get("title"), attributes.get("descr"))
+                self.pictures += [line] if line else []
             case "AlternateContent":
                 self._n_before = len(self.lines) + len(self.linked)
             case "chart" if not self._hidden.are_around:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from longsearch.engine.errors import ExtractionError
 from longsearch.indexer.extract.readers.archives import Archive
 from longsearch.indexer.extract.readers.attachments import of_this_file
+from longsearch.indexer.extract.readers.descriptions import Descriptions
 from longsearch.indexer.extract.readers.office.excel.beside import Captions, Comments, Shapes
 from longsearch.indexer.extract.readers.office.excel.sheet import Row, Sheet, merged_cells, place_of
 from longsearch.indexer.extract.readers.office.excel.workbook import Persons, SheetName, Strings, Styles, Workbook
@@ -63,6 +64,7 @@ class _Book:
         self._persons = persons.names
         self.names = [sheet for sheet in workbook.sheets if not sheet.is_hidden]
         self.tables = Tables()
+        self._descriptions = Descriptions()
         self.embedded: list[tuple[str, bytes]] = []
         self.problems: list[str] = []
 
@@ -106,12 +108,12 @@ class _Book:
         return notes
 
     def _drawn(self, relations: dict[str, tuple[str, str]]) -> Iterator[str]:
-        """Yield the text of boxes, charts, diagrams and controls of a sheet."""
+        """Yield the text of boxes, charts, diagrams and controls of a sheet, and what is written of its pictures."""
         for kind, part in relations.values():
             if kind == "drawing":
-                shapes = Shapes()
+                shapes = Shapes(self._descriptions)
                 parse_member(self._archive, part, shapes)
-                yield from shapes.lines
+                yield from (*shapes.lines, *shapes.pictures)
                 linked = relations_of(self._archive, part)
                 for identity in shapes.linked:
                     yield from text_of_drawing(self._archive, *linked.get(identity, ("", "")))

@@ -344,9 +344,19 @@ class Body:
         self._beside(marked("Text box", (Block(attributes.get("string", "")),)))
 
     def _begin_drawing(self, attributes: Mapping[str, str]) -> None:
-        """A person may hide a drawing, with all that stands in it."""
+        """A person may hide a drawing, with all that stands in it, or describe it."""
         if is_on({"val": attributes.get("hidden", "0")}):
             self._hide(True)
+        self._describe(attributes)
+
+    def _describe(self, attributes: Mapping[str, str]) -> None:
+        """Let what a person wrote of a picture or a shape follow the paragraph."""
+        if self._hidden and self._hidden[-1]:
+            return
+        if line := self._definitions.pictures.line(*map(attributes.get, ("title", "descr", "alt"))):
+            n_before = self._n_characters
+            self._beside((Block(line, is_apart=True),))
+            self._n_characters = n_before  # no text that makes what older programs show superfluous
 
     def _mark_field(self, attributes: Mapping[str, str]) -> None:
         paragraph = self._flows[-1].paragraph
@@ -394,6 +404,7 @@ _STARTS: dict[str, Callable[[Body, Mapping[str, str]], object]] = {
     "sym": Body._write_symbol,
     "textpath": Body._write_path,
     "docPr": Body._begin_drawing,
+    **dict.fromkeys(("cNvPr", "shape", "rect", "oval", "roundrect", "line"), Body._describe),
     **dict.fromkeys(("relIds", "chart", "altChunk", "OLEObject"), Body._link),
 }
 _ENDS: dict[str, Callable[[Body], object]] = {

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from longsearch.indexer.extract.readers import draft
+from longsearch.indexer.extract.readers.descriptions import Descriptions
 from longsearch.indexer.extract.readers.office.word.flows import Block, Paragraph, marked
 from longsearch.indexer.extract.readers.office.word.numbering import BULLET, Counters, Numbering
 from longsearch.indexer.extract.readers.office.word.styles import MAX_LEVEL, Styles
@@ -33,6 +34,7 @@ class Definitions:
     """The notes and comments that the text refers to."""
     counts: dict[str, int] = field(default_factory=dict)
     """Kind of note -> how many the text has referred to."""
+    pictures: Descriptions = field(default_factory=Descriptions)
 
     def refer(self, kind: str, identity: str) -> tuple[Block, ...]:
         """Return a note or a comment when the text first refers to it; () later."""
