@@ -3,12 +3,8 @@
 The index keeps page numbers and headings only. What a page is called follows from the ending of the file's name.
 """
 
-from collections.abc import Sequence
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from longsearch.engine.types.results import PassageHit, Quotation
+from typing import Protocol
 
 _PAGE = "p."
 _UNITS = {
@@ -24,37 +20,43 @@ _BY_HEADING = (
 """Endings of files whose headings name the place better than a number of a page."""
 
 
+class Placed(Protocol):
+    """What has a place in a document, such as a `DocumentPlace`, a passage or a quotation."""
+
+    @property
+    def page(self) -> int | None:
+        """See `DocumentPlace`."""
+
+    @property
+    def heading(self) -> str:
+        """See `DocumentPlace`."""
+
+    @property
+    def page_label(self) -> str:
+        """See `DocumentPlace`."""
+
+    @property
+    def n_pages(self) -> int:
+        """See `DocumentPlace`."""
+
+
 def page_unit(path: str) -> str:
     """Return the word before a page's number in the file at `path`: "p.", "slide", "message" or "cell"."""
     return _UNITS.get(PurePosixPath(path).suffix.lower(), _PAGE)
 
 
-def label_of(labels: Sequence[str], page: int | None) -> str:
-    """Return the printed number of a page, counted from 1; "" if there is none."""
-    return labels[page - 1] if page is not None and 0 < page <= len(labels) else ""
+def place_of(path: str, one: Placed, is_ocr: bool = False) -> str:
+    """Name a place in the file at `path`: by its page, "of" its number of pages unless that is 0, or by its heading.
 
-
-def place_name(
-    path: str, page: int | None, heading: str, n_pages: int = 0, is_ocr: bool = False, label: str = ""
-) -> str:
-    """Name a place in the file at `path`: by its page, "of" `n_pages` unless that is 0, or by its heading.
-
-    `label` is the printed number of the page: "p. iv (4 of 212)".
-
-    `page` and `heading` are those of a `PassageHit` or `Quotation`. "" if the file has neither pages nor such headings.
+    A page with a printed number is "p. iv (4 of 212)". "" if the file has neither pages nor such headings.
     `is_ocr`: the text of the page comes from OCR. Not cleaned for the terminal.
     """
-    if heading and path.lower().endswith(_BY_HEADING):
-        return heading
-    if page is None:
+    if one.heading and path.lower().endswith(_BY_HEADING):
+        return one.heading
+    if one.page is None:
         return ""
     unit = page_unit(path)
-    counted = f"{page} of {n_pages}" if n_pages else str(page)
-    name = f"{unit} {label} ({counted})" if label else f"{unit} {counted}"
+    counted = f"{one.page} of {one.n_pages}" if one.n_pages else str(one.page)
+    name = f"{unit} {one.page_label} ({counted})" if one.page_label else f"{unit} {counted}"
     name += " (OCR)" if is_ocr else ""
-    return f"{name} ({heading})" if heading and unit in _WITH_HEADING else name
-
-
-def place_of(path: str, one: "PassageHit | Quotation", is_ocr: bool = False) -> str:
-    """Name the place of a passage or a quotation in the file at `path`, as `place_name`."""
-    return place_name(path, one.page, one.heading, one.n_pages, is_ocr, one.page_label)
+    return f"{name} ({one.heading})" if one.heading and unit in _WITH_HEADING else name

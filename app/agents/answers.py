@@ -20,7 +20,7 @@ from longsearch.app.user_data.saved import NewPassage, SavedSearch
 from longsearch.app.viewing.viewer import line_of
 from longsearch.engine.errors import StoreError
 from longsearch.engine.index.opening import open_index
-from longsearch.engine.places import place_name, place_of
+from longsearch.engine.places import place_of
 from longsearch.engine.printable import printable
 from longsearch.engine.reason_lines import reason_lines
 from longsearch.engine.types.results import Answer, DocumentHit, Folder, PassageHit, Quotation
@@ -135,7 +135,7 @@ def from_mark(one: Marked) -> Json:
     return {
         "kind": printable(mark.kind),
         "color": mark.color or None,
-        "place": printable(place_name(passage.path, passage.page, passage.heading, label=passage.page_label)),
+        "place": printable(place_of(passage.path, passage)),
         "text": readable(passage.quote),
         "note": readable(mark.note) or None,
         "author": printable(mark.author) or None,

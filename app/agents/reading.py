@@ -41,7 +41,7 @@ def part(index: Index, document_id: int, pages: str, around: int | None, max_tok
         "start": start,
         "stop": end,
         "characters": n,
-        "heading": printable(known.heading_at(start)),
+        "heading": printable(known.place_at(start).heading),
         "text": readable(text),
         "next_cursor": budget.cursor(made_from, end, stop) if end < stop else None,
     }

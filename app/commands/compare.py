@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from longsearch.app.commands.text import read_file
 from longsearch.app.options import JSON, option
 from longsearch.engine.amounts import counted
-from longsearch.engine.places import place_name
+from longsearch.engine.places import place_of
 from longsearch.engine.printable import condensed, printable
 
 if TYPE_CHECKING:
@@ -63,9 +63,9 @@ def _row(change: "Change", first: "ReadFile", second: "ReadFile") -> dict[str, A
 def _side(span: "Span | None", read: "ReadFile") -> dict[str, Any] | None:
     if span is None:
         return None
-    page, heading = read.document.page_at(span[0]), read.document.heading_at(span[0])
+    place = read.document.place_at(span[0])
     text = condensed(read.document.text[slice(*span)])
-    return {"page": page, "place": place_name(str(read.path), page, heading), "text": text}
+    return {"page": place.page, "place": place_of(str(read.path), place), "text": text}
 
 
 def _lines(row: dict[str, Any]) -> list[str]:

@@ -44,7 +44,6 @@ OPTIONS = (
         "--min",
         "show only hits that are at least unsure, or likely; by the old names weak and good chance alone decides",
         choices=LEVELS,
-        default="unlikely",
         metavar="LEVEL",
     ),
     THINK,
@@ -125,4 +124,5 @@ def run(options: Namespace) -> int:
         root = Path(scope.folders[0].root)
         if root.is_dir() and not url_of(root):
             resolve_root(root / scope.under)  # raises if nothing was found because that folder does not exist
-    return show(replace(results, soft_tokens=steps).at_least(options.min), options)
+    results = results.at_least(options.min) if options.min else results
+    return show(replace(results, soft_tokens=steps), options)

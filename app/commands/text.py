@@ -3,13 +3,14 @@
 import json
 import time
 from argparse import Namespace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from longsearch.app.options import JSON, flag, option
 from longsearch.engine.amounts import counted
 from longsearch.engine.errors import LongsearchError
-from longsearch.engine.places import label_of, place_name
+from longsearch.engine.places import place_of
 from longsearch.engine.printable import printable
 
 if TYPE_CHECKING:
@@ -106,6 +107,7 @@ def _pages(document: "DocumentText", numbers: list[int]) -> list[tuple[int | Non
 def _to_json(found: ReadFile, numbers: list[int]) -> dict[str, Any]:
     """Return the JSON object that the documentation describes."""
     document, path = found.document, str(found.path)
+    labels = dict(enumerate(document.page_labels, start=1))
     return {
         "path": printable(path),
         "title": printable(document.title),
@@ -114,7 +116,7 @@ def _to_json(found: ReadFile, numbers: list[int]) -> dict[str, Any]:
         "pages": [
             {
                 "page": number,
-                "page_label": label_of(document.page_labels, number) or None,
+                "page_label": labels.get(number or 0) or None,
                 "ocr": number in document.ocr_pages,
                 "text": text,
             }
@@ -125,7 +127,7 @@ def _to_json(found: ReadFile, numbers: list[int]) -> dict[str, Any]:
                 "level": heading.level,
                 "title": heading.title,
                 "start": heading.start,
-                "place": place_name(path, document.page_at(heading.start), heading.title),
+                "place": place_of(path, replace(document.place_at(heading.start), heading=heading.title)),
             }
             for heading in document.headings
         ],

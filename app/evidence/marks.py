@@ -8,7 +8,6 @@ from longsearch.app.search.scope import Scope, opened
 from longsearch.engine.citing.evidence import Evidence, evidence_of
 from longsearch.engine.color_names import color_name
 from longsearch.engine.index.index import Index
-from longsearch.engine.places import label_of
 from longsearch.engine.store import files, metadata
 from longsearch.engine.types.documents import DocumentText, Mark
 from longsearch.engine.types.results import DocumentHit, Folder, PassageHit
@@ -43,16 +42,16 @@ def _of_document(index: Index, document_id: int, folder: Folder, path: str) -> I
     whole = os.path.join(folder.root, path)  # noqa: PTH118 - Path would normalise a hostile name
     hit = DocumentHit(0, document_id, whole, document.title, 0.0, (), folder.root, folder.name, values)
     for mark in document.marks:
-        page = document.page_at(mark.start)
+        place = document.place_at(mark.start)
         passage = PassageHit(
-            page,
-            document.heading_at(mark.start),
+            place.page,
+            place.heading,
             mark.start,
             mark.stop,
             words_of(mark, document),
             0.0,
-            page_label=label_of(document.page_labels, page),
-            n_pages=len(document.page_labels),
+            page_label=place.page_label,
+            n_pages=place.n_pages,
         )
         yield Marked(mark, replace(evidence_of(hit, passage), note=said_of(mark)))
 

@@ -1,6 +1,5 @@
 """Says when a folder holds many documents that its model does not read, and what to do about it."""
 
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -42,7 +41,7 @@ def note_about_question(query: str, roots: Sequence[Path]) -> str:
     """Return a note if the question is in a language that the model of none of these folders reads; else ""."""
     from longsearch.app.models.folder_models import folder_model
 
-    code = language_of_question(re.findall(r"\w+", query.casefold()), STOP_WORDS)
+    code = language_of_question(query, STOP_WORDS)
     if not code or any(folder_model(root).model != "bundled" for root in roots):
         return ""
     return f"a question in {name_of(code)}: the model for English reads little of its meaning, its words are looked up"

@@ -8,7 +8,7 @@ from longsearch.engine.citing.documents import made_key, page_words, paragraphs,
 from longsearch.engine.citing.evidence import Evidence
 from longsearch.engine.citing.markdown import link_of, quoted, source_line, to_markdown
 from longsearch.engine.citing.table import to_csv
-from longsearch.engine.places import place_name
+from longsearch.engine.places import place_of
 from longsearch.engine.printable import printable
 
 FORMATS: Mapping[str, tuple[str, Callable[[Sequence[Evidence]], str]]] = {
@@ -21,11 +21,7 @@ FORMATS: Mapping[str, tuple[str, Callable[[Sequence[Evidence]], str]]] = {
 
 
 def _plain(evidence: Evidence) -> str:
-    place = printable(
-        place_name(
-            evidence.path, evidence.page, evidence.heading, evidence.n_pages, evidence.is_ocr, evidence.page_label
-        )
-    )
+    place = printable(place_of(evidence.path, evidence, evidence.is_ocr))
     named = f", {place}" if place else ""
     return f"{printable(evidence.quote, keep=chr(10))}\n— {plain(evidence.title)}{named} ({printable(evidence.path)})\n"
 

@@ -6,8 +6,9 @@ such words to others. A word that is also a noun (été, stato, نام) is left 
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
+from longsearch.engine.languages.scripts import SPACED_WORD
 from longsearch.engine.late_patterns import late_pattern
 
 _LISTS = {
@@ -141,12 +142,13 @@ _ELIDED = {
 }
 
 
-def language_of_question(words: Sequence[str], among: Collection[str]) -> str:
-    """Return the language of which these words hold the most stop words; "" if that is English, or unclear.
+def language_of_question(text: str, among: Collection[str]) -> str:
+    """Return the language of which a text holds the most stop words; "" if that is English, or unclear.
 
-    `words` are in small letters, `among` the languages that documents are in. One stop word is enough only where no
-    document is English or of unknown language: "die casting" asks in English.
+    `among`: the languages that documents are in. One stop word is enough only where no document is English or of
+    unknown language: "die casting" asks in English.
     """
+    words = SPACED_WORD.findall(text.casefold())
     candidates = {"en", *among} & STOP_WORDS.keys()
     counts = {code: sum(word in STOP_WORDS[code] for word in words) for code in candidates}
     code = max(counts, key=lambda code: counts[code])

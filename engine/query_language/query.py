@@ -260,7 +260,7 @@ def in_languages(query: Query, codes: Collection[str]) -> Query:
 
     `parse` has dropped English stop words already. `codes` are those of `IndexLanguages`.
     """
-    spoken = language_of_question(SPACED_WORD.findall(query.text.casefold()), codes)
+    spoken = language_of_question(query.text, codes)
     if not spoken:
         return query
     words = [replace(term, text=without_article(term.text, spoken)) for term in query.words]

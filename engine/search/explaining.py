@@ -15,7 +15,7 @@ from longsearch.engine.index.backends import QueryWords
 from longsearch.engine.index.lookup import as_typed
 from longsearch.engine.search.fusion import WEIGHT_OF_DOCUMENT, WEIGHT_OF_DOCUMENT_WORDS, both, mixed
 from longsearch.engine.search.ranking import RankedDocument
-from longsearch.engine.search.retrieval import Candidates, Cosines
+from longsearch.engine.search.retrieval import Candidates, MeaningScores
 from longsearch.engine.types.results import MeaningShare, Reason, SearchMode, WordShare
 
 Points = NDArray[np.float64]
@@ -31,7 +31,7 @@ class Parts:
     words: QueryWords | None
     """None in a search by meaning."""
     found: Candidates
-    near: Cosines | None
+    near: MeaningScores | None
     """None in a search by words."""
     weights: Points
     """(n,): what the score of each candidate is multiplied by."""
@@ -91,7 +91,7 @@ def _of_documents(parts: Parts, words: QueryWords, places: NDArray[np.intp]) -> 
     return WEIGHT_OF_DOCUMENT_WORDS * each
 
 
-def _by_meaning(parts: Parts, near: Cosines, place: int) -> tuple[MeaningShare, ...]:
+def _by_meaning(parts: Parts, near: MeaningScores, place: int) -> tuple[MeaningShare, ...]:
     """The points of each vector, as `retrieval.by_meaning` weighs them; () for a passage without a vector."""
     passage, excerpt, document = (float(part[place]) for part in (near.passages, near.excerpts, near.documents))
     if np.isnan(passage):

@@ -7,7 +7,6 @@ from itertools import accumulate, chain, islice
 
 from longsearch.engine.answers.choosing import Asked, Choice, overlapping
 from longsearch.engine.index.index import Index
-from longsearch.engine.places import label_of
 from longsearch.engine.query_language.file_filter import FileFilter
 from longsearch.engine.search.ranking import RankedDocument
 from longsearch.engine.sentences import PAGE_BREAK
@@ -102,18 +101,18 @@ def placed(span: tuple[int, int], text: str, score: float, outline: Outline, cho
         is_title = at == 0 and text.startswith("\n\n", line_end)
         if is_title or any(heading.start == at for heading in outline.headings):
             at = start + choice.stop - len(text[line_end : choice.stop].lstrip())
-    page = outline.page_at(at)
+    place = outline.place_at(at)
     return PassageHit(
-        page,
-        outline.heading_at(at),
+        place.page,
+        place.heading,
         start,
         stop,
         text,
         score,
         None if choice is None else (at, start + choice.stop),
         any(start < last and first < stop for first, last in outline.ocr_spans),
-        label_of(outline.page_labels, page),
-        len(outline.page_labels),
+        place.page_label,
+        place.n_pages,
         None if choice is None else choice.score,
         furniture=next((part.kind for part in outline.furniture if part.fills(start, stop)), ""),
     )

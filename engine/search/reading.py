@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from longsearch.engine.answers.choosing import best_of
 from longsearch.engine.index.index import Index
-from longsearch.engine.languages.scripts import SPACED_WORD
 from longsearch.engine.languages.stop_words import STOP_WORDS, language_of_question
 from longsearch.engine.late_patterns import late_pattern
 from longsearch.engine.search.hits import placed, with_page_breaks
@@ -163,7 +162,7 @@ def _probability(answer: Answer, reading: Reading, names: Sequence[str]) -> floa
 def _asks_in(query: str, language: str) -> bool:
     if language not in STOP_WORDS:
         return not query.isascii()
-    return language_of_question(SPACED_WORD.findall(query.casefold()), {language}) == language
+    return language_of_question(query, {language}) == language
 
 
 def _probability_unread(answer: Answer, names: Sequence[str]) -> float:

@@ -129,15 +129,20 @@ def by_words(words: QueryWords | None, found: Candidates) -> WordScores:
 
 
 @dataclass(frozen=True, slots=True)
-class Cosines:
-    """How near the candidates are to the query; NaN where there is no vector, or where it does not count."""
+class MeaningScores:
+    """The scores by meaning of the candidates, and the cosines of which they are made.
 
+    A cosine is NaN where there is no vector, or where it does not count.
+    """
+
+    scores: Scores
+    """(n,); 0 without a vector."""
     passages: Scores
-    """(n,)"""
+    """(n,): the cosines of the passages."""
     excerpts: Scores
-    """(n,): of the nearest excerpt of each passage."""
+    """(n,): those of the nearest excerpt of each passage."""
     documents: Scores
-    """(n,): of each passage's document; NaN if that has one passage only (see `fusion.WEIGHT_OF_DOCUMENT`)."""
+    """(n,): those of each passage's document; NaN if it has one passage only (see `fusion.WEIGHT_OF_DOCUMENT`)."""
     excerpt_weight: float
     """See `fusion.mixed`."""
     starts: NDArray[np.int64]
@@ -146,29 +151,26 @@ class Cosines:
     """(n,): where the next excerpt begins; -1 if there is none."""
 
 
-def cosines(index: Index, vector: Vectors, found: Candidates) -> Cosines:
-    """The cosines of passages, nearest excerpts and documents."""
-    of_excerpts, (starts, stops) = np.full(len(found.ids), np.nan), np.full((2, len(found.ids)), -1)
-    nearest = excerpts.nearest(index.db, vector, found.ids, found.cosines)
-    places = np.searchsorted(found.ids, nearest.passage_ids)
-    of_excerpts[places], starts[places], stops[places] = nearest.cosines, nearest.starts, nearest.stops
-    of_documents: Scores = np.full(len(found.document_ids), np.nan)
-    longer = found.document_ids[found.lengths > 1]
-    whole = index.backend.cosines(Kind.DOCUMENTS, longer.tolist(), vector)
-    of_documents[np.searchsorted(found.document_ids, list(whole))] = list(whole.values())
-    return Cosines(found.cosines, of_excerpts, of_documents[found.documents], index.excerpt_weight, starts, stops)
-
-
-def by_meaning(near: Cosines) -> Scores:
-    """(n,): scores by meaning, from the cosines of passage, nearest excerpt and document; 0 without a vector.
+def by_meaning(index: Index, vector: Vectors, found: Candidates) -> MeaningScores:
+    """The scores by meaning, from the cosines of passages, nearest excerpts and documents.
 
     Without the document's cosine, the passage's own score takes its place.
     """
-    with_excerpts = mixed(near.passages, near.excerpts, near.excerpt_weight)
-    own = np.where(np.isnan(near.excerpts), near.passages, with_excerpts)
-    of_documents = np.where(np.isnan(near.documents), own, near.documents)
-    scores: Scores = mixed(own, of_documents, WEIGHT_OF_DOCUMENT)
-    return np.nan_to_num(np.clip(scores, 0.0, 1.0))
+    of_excerpts: Scores = np.full(len(found.ids), np.nan)
+    starts, stops = np.full((2, len(found.ids)), -1)
+    nearest = excerpts.nearest(index.db, vector, found.ids, found.cosines)
+    places = np.searchsorted(found.ids, nearest.passage_ids)
+    of_excerpts[places], starts[places], stops[places] = nearest.cosines, nearest.starts, nearest.stops
+    whole: Scores = np.full(len(found.document_ids), np.nan)
+    longer = found.document_ids[found.lengths > 1]
+    known = index.backend.cosines(Kind.DOCUMENTS, longer.tolist(), vector)
+    whole[np.searchsorted(found.document_ids, list(known))] = list(known.values())
+    of_documents, weight = whole[found.documents], index.excerpt_weight
+    with_excerpts = mixed(found.cosines, of_excerpts, weight)
+    own: Scores = np.where(np.isnan(of_excerpts), found.cosines, with_excerpts)
+    mixture: Scores = mixed(own, np.where(np.isnan(of_documents), own, of_documents), WEIGHT_OF_DOCUMENT)
+    scores = np.nan_to_num(np.clip(mixture, 0.0, 1.0))
+    return MeaningScores(scores, found.cosines, of_excerpts, of_documents, weight, starts, stops)
 
 
 def by_own_words(

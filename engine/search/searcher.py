@@ -43,7 +43,6 @@ from longsearch.engine.search.retrieval import (
     by_own_words,
     by_words,
     candidates,
-    cosines,
 )
 from longsearch.engine.store import files, languages
 from longsearch.engine.store.segments.candidate_filter import CandidateFilter
@@ -323,8 +322,8 @@ def _ranked(plan: Plan, scored: tuple[Candidates, WordScores], in_meaning: float
     """The best `k` documents with their final scores, best first; `in_meaning`: see `fusion.trust_in_meaning`."""
     found, words = scored
     nothing = np.zeros(len(found.ids))
-    near = None if plan.vector is None else cosines(plan.index, plan.vector, found)
-    meaning = nothing if near is None else by_meaning(near)
+    near = None if plan.vector is None else by_meaning(plan.index, plan.vector, found)
+    meaning = nothing if near is None else near.scores
     trusted = 1.0 if plan.words is None else plan.words.statistics.trust
     hybrid = both(trusted * words.scores, in_meaning * meaning)
     scores = {SearchMode.WORDS: words.scores, SearchMode.MEANING: meaning}.get(plan.mode, hybrid)

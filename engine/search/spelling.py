@@ -48,7 +48,7 @@ def corrected(indexes: Sequence[Index], query: Query, fields: frozenset[str], ta
             _kept.clear()
         _kept.update({(versions, text): found[text] or "" for text in new})
     meant = {text: near for text, near in found.items() if near}
-    asked_in = language_of_question(re.findall(r"\w+", query.text.casefold()), STOP_WORDS) if meant else ""
+    asked_in = language_of_question(query.text, STOP_WORDS) if meant else ""
     if not meant or (asked_in and asked_in not in spoken.codes):
         return ""
     in_one = _in_one(indexes, terms, meant)

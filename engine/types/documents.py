@@ -51,21 +51,39 @@ class Mark:
     """As "#rrggbb"; "" if the mark has none."""
 
 
+@dataclass(frozen=True, slots=True)
+class DocumentPlace:
+    """A place in a document, as people name it (see `engine.places`)."""
+
+    page: int | None
+    """Counted from 1; None if the format has no pages."""
+    heading: str = ""
+    """The last heading at or before the place, or ""."""
+    page_label: str = ""
+    """The printed number of the page, or ""."""
+    n_pages: int = 0
+    """Of the whole document; 0 if its pages have no printed numbers."""
+
+
 class WithPlaces:
     """The pages and headings of a document."""
 
     __slots__ = ()
     page_starts: tuple[int, ...]
+    page_labels: tuple[str, ...]
     headings: tuple[Heading, ...]
+
+    def place_at(self, offset: int) -> DocumentPlace:
+        """The place of the character at `offset`."""
+        page = bisect_right(self.page_starts, offset)
+        index = bisect_right(self.headings, offset, key=lambda heading: heading.start)
+        heading = self.headings[index - 1].title if index else ""
+        label = self.page_labels[page - 1] if 0 < page <= len(self.page_labels) else ""
+        return DocumentPlace(page or None, heading, label, len(self.page_labels))
 
     def page_at(self, offset: int) -> int | None:
         """The page that holds the character at `offset`, or None if the format has no pages."""
-        return bisect_right(self.page_starts, offset) or None
-
-    def heading_at(self, offset: int) -> str:
-        """The title of the last heading at or before `offset`, or ""."""
-        index = bisect_right(self.headings, offset, key=lambda heading: heading.start)
-        return self.headings[index - 1].title if index else ""
+        return self.place_at(offset).page
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,7 +79,7 @@ def by_command(root: Path) -> Callable[[], object]:
     return lambda: main(["search", QUERY, str(root)])
 
 
-@pytest.mark.parametrize(("door", "n_modules", "n_functions"), [(by_app, 53, 177), (by_command, 60, 208)])
+@pytest.mark.parametrize(("door", "n_modules", "n_functions"), [(by_app, 52, 174), (by_command, 59, 203)])
 def test_a_hybrid_search_enters_few_modules_and_functions(
     root: Path, door: Callable[[Path], Callable[[], object]], n_modules: int, n_functions: int
 ) -> None:

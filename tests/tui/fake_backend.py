@@ -85,7 +85,7 @@ def passage(document: DocumentText, page: int, score: float, n_characters: int =
     stop = document.text.index(". ", start + n_characters) + 1
     first = document.text.index(". ", start) + 2
     excerpt = (first, document.text.index(". ", first) + 1)
-    return PassageHit(page, document.heading_at(start), start, stop, document.text[start:stop], score, excerpt)
+    return PassageHit(page, document.place_at(start).heading, start, stop, document.text[start:stop], score, excerpt)
 
 
 def hit(

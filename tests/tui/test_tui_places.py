@@ -50,7 +50,9 @@ def _hit(document_id: int, title: str, word: str) -> DocumentHit:
     start = document.text.rindex(word)
     stop = document.text.index("\n\n", start)
     text = document.text[start:stop]
-    passage = PassageHit(document.page_at(start), document.heading_at(start), start, stop, text, 0.8 - document_id / 10)
+    passage = PassageHit(
+        document.page_at(start), document.place_at(start).heading, start, stop, text, 0.8 - document_id / 10
+    )
     return DocumentHit(document_id, document_id, str(ROOT / _PATHS[document_id]), title, passage.score, (passage,))
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from longsearch.engine.places import label_of, place_name
+from longsearch.engine.places import place_of
 from longsearch.engine.types.documents import DocumentText
 from longsearch.tui.text.display import clip, shown
 from longsearch.tui.text.highlight import Span
@@ -29,7 +29,7 @@ class Place:
     """Offset of the first character of the last line on the screen."""
     is_ocr: bool = False
     """Whether the text of the page is from OCR."""
-    label: str = ""
+    page_label: str = ""
     """The printed number of the page, or ""."""
 
 
@@ -44,24 +44,22 @@ def find_place(
         offset = passage.place
     else:
         offset = max(layout.span(min(first + height // 4, last))[1] - 1, 0)
-    page, n_pages = document.page_at(offset), len(document.page_starts)
-    is_ocr = page in document.ocr_pages
-    heading = document.heading_at(offset)
+    place = document.place_at(offset)
     return Place(
-        page,
-        n_pages,
-        heading,
+        place.page,
+        len(document.page_starts),
+        place.heading,
         current,
         layout.span(first)[0],
         layout.span(last)[0],
-        is_ocr,
-        label_of(document.page_labels, page),
+        place.page in document.ocr_pages,
+        place.page_label,
     )
 
 
 def place_in_words(place: Place, spans: Sequence[Span], path: str = "") -> str:
     """Return place and passage for the heading: `p. 12 of 40 (OCR) · passage 2 of 5`."""
-    name = place_name(path, place.page, place.heading, place.n_pages, place.is_ocr, place.label)
+    name = place_of(path, place, place.is_ocr)
     page = clip(shown(name), _PLACE_WIDTH)
     passage = f"passage {place.passage + 1} of {len(spans)}" if place.passage >= 0 else ""
     return " · ".join(filter(None, (page, passage)))

@@ -21,7 +21,6 @@ from longsearch.engine.index.index import Index
 from longsearch.engine.index.lookup import any_of, expressions
 from longsearch.engine.languages.analysis import characters_of
 from longsearch.engine.languages.scripts import SPACED_OR_RUN, UNSPACED_RUN
-from longsearch.engine.places import label_of
 from longsearch.engine.query_language.fields import Condition
 from longsearch.engine.query_language.file_filter import FileFilter
 from longsearch.engine.query_language.query import content_words
@@ -173,22 +172,22 @@ def _place(
 ) -> Quotation:
     start, text = window.start + span[0], window.text[slice(*span)]
     outline = documents.outline(index.db, window.document_id)
-    page = outline.page_at(start)
+    place = outline.place_at(start)
     path = next(filter(file_filter.admits, files.paths_of(index.db, window.document_id, file_filter.under)))
     return Quotation(
         document_id=window.document_id,
         path=os.path.join(index.root, path),  # noqa: PTH118 (Path would normalise a hostile name)
         title=outline.title,
-        page=page,
-        heading=outline.heading_at(start),
+        page=place.page,
+        heading=place.heading,
         start=start,
         stop=start + len(text),
         text=text,
         similarity=1 - n_edits / len(plain),
         is_verbatim=_letters(quote) == _letters(text),
         root=os.fspath(index.root),
-        page_label=label_of(outline.page_labels, page),
-        n_pages=len(outline.page_labels),
+        page_label=place.page_label,
+        n_pages=place.n_pages,
     )
 
 

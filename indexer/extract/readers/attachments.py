@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 
 from longsearch.engine.amounts import counted
 from longsearch.engine.errors import ExtractionError
-from longsearch.engine.places import place_name
-from longsearch.engine.types.documents import DocumentText
+from longsearch.engine.places import place_of
+from longsearch.engine.types.documents import DocumentPlace, DocumentText
 from longsearch.indexer.extract.assembly import GiveUpError, PdfParts, assemble_pdf, assemble_text
 from longsearch.indexer.extract.clean import clean_block, one_line
 from longsearch.indexer.extract.dispatch import read_text
@@ -223,7 +223,7 @@ def _places(name: str, document: DocumentText, has_pages: bool) -> Iterator[tupl
     """Yield (title, start) of each heading of an attachment, or of its pages. The title says in which one it stands."""
     if has_pages:
         for page, start in enumerate(document.page_starts, start=1):
-            yield f"{name}: {place_name(name, page, '')}", start
+            yield f"{name}: {place_of(name, DocumentPlace(page))}", start
     else:
         for heading in document.headings:
             yield f"{name}: {heading.title}", heading.start

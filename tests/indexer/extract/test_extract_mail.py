@@ -82,8 +82,8 @@ def test_attachments_are_read_by_the_readers_of_their_formats(extract: Extract) 
         "a.md: Hi",
     ]
     at = found.document.text.index
-    assert found.document.heading_at(at("says another")) == "report.pdf: p. 2"
-    assert found.document.heading_at(at("crane | 7")) == 'plan.xlsx: sheet "Budget" row 2'
+    assert found.document.place_at(at("says another")).heading == "report.pdf: p. 2"
+    assert found.document.place_at(at("crane | 7")).heading == 'plan.xlsx: sheet "Budget" row 2'
 
 
 def test_a_message_attached_to_a_message_is_read_with_its_own_attachments(extract: Extract) -> None:

@@ -187,7 +187,7 @@ def test_each_block_of_a_sheet_names_its_rows_and_repeats_the_columns(extract: E
         block = document.text[heading.start :].partition("\n\n")[0]
         assert block.removeprefix("Budget\n").startswith(f"Item | Cost\nthing number {first} | {first}\n")
     assert document.title == ""
-    assert document.heading_at(document.text.index("thing number 59")) == blocks[-1]
+    assert document.place_at(document.text.index("thing number 59")).heading == blocks[-1]
 
 
 def test_dates_and_whole_numbers_of_a_sheet_are_written_as_a_person_reads_them(extract: Extract) -> None:

@@ -205,7 +205,7 @@ def test_a_format_without_pages_gives_no_page_numbers(extractor: ExtractorProces
     document = extractor.extract(tmp_path / "a.md").document
     assert document.page_starts == ()
     assert document.page_at(5) is None
-    assert document.heading_at(len(document.text)) == "Second"
+    assert document.place_at(len(document.text)).heading == "Second"
 
 
 def test_a_hundred_thousand_empty_lines_become_one(extractor: ExtractorProcess, tmp_path: Path) -> None:
