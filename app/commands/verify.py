@@ -66,7 +66,7 @@ def run(options: Namespace) -> int:
         counts, n_left = Counter(verdict.status.value for verdict in verdicts), n_judged - len(verdicts)
         if options.json:
             print(json.dumps(_to_json(options.draft, verdicts, counts, n_short, n_left), indent=2))
-        else:
+        elif verdicts or not n_judged:  # an error before the first verdict is all that there is to say
             print(_summary(counts, n_judged, n_short, n_left))
     return 0 if counts[Status.VERBATIM] == n_judged else 1
 
@@ -89,7 +89,7 @@ def _show_claims(options: Namespace, scope: "Scope", text: str, suffix: str, fil
         if options.json:
             about = {"draft": options.draft, "not_looked_up": n_left}
             print(json.dumps({**about, "claims": list(map(_claim_row, found))}, indent=2))
-        else:
+        elif found or not claims:
             missing = f"; {n_missing} cite what is not here" if n_missing else ""
             print(f"{counted(len(found), 'claim')}{missing}{_left(n_left)}")
     return 1 if n_missing else 0

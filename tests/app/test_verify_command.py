@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
 from longsearch.app.backend import AppBackend
-from longsearch.app.cli import main
+from longsearch.app.cli import EXIT_CANNOT, main
 from longsearch.app.evidence.verifying import Verdict, text_of, verify
 from longsearch.app.paths import index_path
 from longsearch.app.search.outside import read_now
@@ -390,3 +391,18 @@ def test_what_was_judged_before_ctrl_c_is_printed(
     assert (found["counts"]["verbatim"], len(found["quotations"]), found["not_looked_up"]) == (1, 1, 1)
     assert main(["verify", str(draft), str(papers)]) == 130
     assert "2 quotations: 1 verbatim; 1 not looked up" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("claims", [(), ("--claims",)], ids=["quotations", "claims"])
+def test_of_an_index_that_is_too_old_the_error_alone_is_said(
+    papers: Path, capsys: pytest.CaptureFixture[str], claims: tuple[str, ...]
+) -> None:
+    draft = papers.parent / "draft.md"
+    draft.write_text("The pump “had failed nine times before at plants of this design” (Miller 1979).")
+    db = apsw.Connection(str(index_path(papers)))
+    db.pragma("user_version", 1)
+    db.close()
+    assert main(["verify", str(draft), str(papers), *claims]) == EXIT_CANNOT
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "older longsearch" in said.err
