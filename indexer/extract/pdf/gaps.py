@@ -241,7 +241,7 @@ def _parted_lines(text_page: Any, glued: Sequence[tuple[int, Found]]) -> set[int
     if not asked:
         return set()
     numbers, places, sizes = zip(*asked, strict=True)
-    return set(compress(numbers, _are_wide(text_page, places, sizes)))
+    return set(compress(numbers, are_wide(text_page, places, sizes)))
 
 
 def _likely_gaps(raw: str) -> Iterator[int]:
@@ -267,11 +267,11 @@ def _parted(text_page: Any, raw: str, first: int, size: float) -> str:
 
 def _gaps(text_page: Any, raw: str, first: int, places: Sequence[int], size: float) -> list[int]:
     """Return at which places a letter stands further from the one before than letters of a word do."""
-    wide = _are_wide(text_page, [first + place for place in places], [size] * len(places))
+    wide = are_wide(text_page, [first + place for place in places], [size] * len(places))
     return [place for place in compress(places, wide) if raw[place].isalnum()]
 
 
-def _are_wide(text_page: Any, places: Sequence[int], sizes: Sequence[float]) -> Iterator[bool]:
+def are_wide(text_page: Any, places: Sequence[int], sizes: Sequence[float]) -> Iterator[bool]:
     """Yield for each character whether it stands further from the one before than letters of a word do."""
     before = rights(text_page, [place - 1 for place in places])
     gaps = map(sub, origins(text_page, places)[0], before)

@@ -36,6 +36,7 @@ from longsearch.indexer.extract.pdf.places import character_indices, placed, ref
 from longsearch.indexer.extract.pdf.quality import ReadPage, garbage_share
 from longsearch.indexer.extract.pdf.repair import has_tex_ligatures, with_tex_ligatures
 from longsearch.indexer.extract.pdf.rows import arranged
+from longsearch.indexer.extract.pdf.tight import with_words_parted
 from longsearch.indexer.extract.sources import Source, for_library
 from longsearch.indexer.extract.wire.limits import (
     MAX_ATTACHMENTS,
@@ -257,7 +258,7 @@ def _packet(document: Any, number: int) -> tuple[str, bytes]:
 
 def _lines(text_page: Any, raw: str) -> list[Line]:
     found = _found_lines(text_page, raw)
-    return with_cells(text_page, put_right(text_page, found)) if found else []
+    return with_cells(text_page, with_words_parted(text_page, put_right(text_page, found))) if found else []
 
 
 def _found_lines(text_page: Any, raw: str) -> list[Found]:

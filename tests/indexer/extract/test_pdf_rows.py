@@ -197,6 +197,31 @@ def test_words_that_stand_close_are_parted(extract: Extract) -> None:
     assert text == "Thecontainershipsofthe harbourcompany"
 
 
+def tight(parts: Sequence[str], gap: int) -> bytes:
+    """Return a page that shows the parts of one line, each drawn alone, `gap` thousandths of the font size apart."""
+    shown = b" [-%d] TJ " % gap
+    line = shown.join(b"(%s) Tj" % part.encode() for part in parts)
+    font = DEFAULT_FONT.replace(b"Helvetica", b"Times-Roman")
+    return pdf([b"BT /F1 11 Tf 72 700 Td " + line + b" ET"], font=font)
+
+
+def test_words_with_narrow_gaps_are_parted_where_a_small_word_shows_that_gaps_are_narrow(extract: Extract) -> None:
+    text = extract(tight(["The fjord improves", "the boats, and each tablet", "server of the harbour"], 180))
+    assert text.document.text == "The fjord improves the boats, and each tablet server of the harbour"
+
+
+@pytest.mark.parametrize(
+    ("parts", "gap"),
+    [
+        (["The fjord improves", "the boats"], 120),  # no gap between words
+        (["The fjord improves our boats, and each tablet", "server of it"], 180),  # no small word shows it
+        (["The island of a thousand proofs, onto the command of the pro", "of"], 0),
+    ],
+)
+def test_words_without_a_sign_of_narrow_gaps_stay(extract: Extract, parts: list[str], gap: int) -> None:
+    assert extract(tight(parts, gap)).document.text == "".join(parts)
+
+
 @pytest.mark.parametrize("shift", [3, 29, 31, -2])
 def test_a_page_whose_letters_are_moved_is_put_right(shift: int) -> None:
     words = PROSE.replace(" ", "").replace(",", "")
