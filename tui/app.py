@@ -225,7 +225,8 @@ class LongsearchApp(App[str]):
 
     async def earlier(self) -> list[Question]:
         """Return the earlier questions, newest first; [] if they cannot be read."""
-        return (await attempt(self._backend.user_data.history))[0] or []
+        questions, _ = (await attempt(self._backend.user_data.history))[0] or ([], [])
+        return questions
 
     @work
     async def _read_folders(self) -> None:

@@ -96,11 +96,11 @@ class StoredUserData:
 
     # ---- earlier queries
 
-    def history(self, here: bool = False) -> list[Question]:
-        """Return the questions that were asked before, newest first; `here`: of the folder that the app is over."""
-        root = str(self._root or "") if here else ""
-        asked = (one for one in History().queries() if root in ("", one.root))
-        return [Question(one.query, one.mode, one.instruction) for one in asked]
+    def history(self) -> tuple[list[Question], list[Question]]:
+        """Return the earlier questions, newest first: all of them, and those of the folder that the app is over."""
+        asked = [(Question(one.query, one.mode, one.instruction), one.root) for one in History().queries()]
+        here = str(self._root or "")
+        return [one for one, _ in asked], [one for one, root in asked if here in ("", root)]
 
     def remember(self, question: Question) -> None:
         """Put a question into the history."""

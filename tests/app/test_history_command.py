@@ -79,12 +79,12 @@ def test_the_desk_remembers_questions_with_mode_and_instruction(home: Path) -> N
     questions = [Question("valves", SearchMode.WORDS), Question("pumps", instruction="Find definitions")]
     for question in questions:
         user_data.remember(question)
-    assert user_data.history() == questions[::-1]
+    assert user_data.history()[0] == questions[::-1]
     StoredUserData(Path("/q")).remember(Question("sails"))
-    assert user_data.history(here=True) == questions[::-1]
-    assert user_data.history()[0].query == "sails" == StoredUserData(None).history(here=True)[0].query
+    assert user_data.history()[1] == questions[::-1]
+    assert user_data.history()[0][0].query == "sails" == StoredUserData(None).history()[1][0].query
     user_data.forget_question(questions[1])
-    assert user_data.history(here=True) == questions[:1]
+    assert user_data.history()[1] == questions[:1]
 
 
 def test_the_last_state_is_kept_for_each_folder(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

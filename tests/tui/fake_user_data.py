@@ -93,9 +93,9 @@ class FakeUserData:
         self.exported.append(file_name)
         return f"{len(self.kept)} passages written to {file_name}"
 
-    def history(self, here: bool = False) -> list[Question]:
+    def history(self) -> tuple[list[Question], list[Question]]:
         self._call("history")
-        return [one for one in self.asked if not here or one not in self.asked_elsewhere]
+        return list(self.asked), [one for one in self.asked if one not in self.asked_elsewhere]
 
     def remember(self, question: Question) -> None:
         self._call("remember")

@@ -46,7 +46,7 @@ def test_a_backend_that_was_never_asked_is_not_made_to_be_closed() -> None:
     assert made == []
     asked = backend.user_data.history  # a look at a method makes nothing
     assert made == []
-    assert asked() == [] and backend.folders() == []
+    assert asked() == ([], []) and backend.folders() == []
     backend.close()
     assert [call[0] for call in made[0].calls] == ["close"]
     assert lazy_backend(Path("/p"), make).root == Path("/p")

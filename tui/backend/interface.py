@@ -96,8 +96,8 @@ class UserData(Protocol):
     def export(self, file_name: str) -> str:
         """Write the basket to a new file, in the format of its ending. Return what was done, as a sentence."""
 
-    def history(self, here: bool = False) -> list[Question]:
-        """Return the questions that were asked before, newest first; `here`: of the folder that the app is over."""
+    def history(self) -> tuple[list[Question], list[Question]]:
+        """Return the earlier questions, newest first: all of them, and those of the folder that the app is over."""
 
     def remember(self, question: Question) -> None:
         """Put a question into the history, unless the person has turned it off."""

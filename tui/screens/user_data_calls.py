@@ -136,10 +136,9 @@ class UserDataCalls(Widget):
 
     @work(exclusive=True, group="history")
     async def _read_history(self) -> None:
-        questions, _ = await attempt(self._user_data.history)  # the pickers tell the person what is wrong
-        here, _ = await attempt(self._user_data.history, True)
+        found, _ = await attempt(self._user_data.history)  # the pickers tell the person what is wrong
         saved, _ = await attempt(self._user_data.saved)
-        asked, asked_here = ([question.query for question in some or ()] for some in (questions, here))
+        asked, asked_here = ([question.query for question in questions] for questions in found or ((), ()))
         self.post_message(HistoryRead(asked, asked_here, saved or []))
 
     @work
@@ -152,9 +151,10 @@ class UserDataCalls(Widget):
         """Let the person choose an earlier question, to ask it again."""
         from longsearch.tui.screens.picker import Line, PickerScreen
 
-        questions = await attempt_or_say(self, self._user_data.history)
-        if questions is None:
+        found = await attempt_or_say(self, self._user_data.history)
+        if found is None:
             return
+        questions, _ = found
         lines = [Line(question.query, _asked_how(question)) for question in questions]
         about = "Enter asks it again, F8 deletes it." if lines else "Nothing was asked yet, or the history is off."
         forget = self._user_data.forget_question
