@@ -16,12 +16,13 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from longsearch.engine.models.config import Mamba2Config
-from longsearch.engine.models.mamba2 import Mamba2, Mamba2Block, Mamba2Mixer, Mamba2State, PostNormBlock
+from longsearch.engine.models.mamba2 import MLP, Mamba2, Mamba2Block, Mamba2Mixer, Mamba2State, PostNormBlock
 from longsearch.engine.models.ops.int8 import Int8Linear
 from longsearch.engine.models.ops.ssd_factored import ssd_scan_factored
 from longsearch.engine.models.probes import Probes
 
 _INT8_CHANNELS = 128
+_MLP_TOKENS = 1024  # of a thread
 _FUSED: bool = torch.backends.mkldnn.is_available() and bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
 
 
@@ -100,8 +101,7 @@ def _post_norm(
     hidden = hidden.to(mixer.in_proj.weight.dtype)
     mixed, conv, ssm = _mix(mixer, hidden, conv, ssm, block_size)
     hidden = layer.mixer_norm(_sum(hidden, mixed, mixer.out_proj))
-    hidden = layer.mlp_norm(_sum(hidden, _linear(hidden, mlp.up, "hardswish"), mlp.down))
-    return hidden, conv, ssm
+    return layer.mlp_norm(_sum_of_mlp(hidden, mlp)), conv, ssm
 
 
 def _linear(x: Tensor, linear: nn.Linear, activation: str = "none") -> Tensor:
@@ -127,6 +127,15 @@ def _sum(hidden: Tensor, x: Tensor, linear: nn.Linear) -> Tensor:
         return fused
     plain: Tensor = hidden + linear(x)
     return plain
+
+
+def _sum_of_mlp(hidden: Tensor, mlp: MLP) -> Tensor:
+    """hidden + mlp(hidden), in int8 in blocks of tokens whose inner activations stay in the processor's caches."""
+    if not (isinstance(mlp.up, Int8Linear) and isinstance(mlp.down, Int8Linear)):
+        return _sum(hidden, _linear(hidden, mlp.up, "hardswish"), mlp.down)
+    blocks = hidden.flatten(0, -2).split(_MLP_TOKENS * torch.get_num_threads())
+    mixed = [mlp.down.after_hardswish(mlp.up.activated(block, "hardswish")).add_(block) for block in blocks]
+    return torch.cat(mixed).view(hidden.shape)
 
 
 def _fold(weights: dict[str, Tensor], norm: str, matrix: str) -> None:

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 _LEAST_SCALE = 1e-30  # of a token whose activations are all equal
+_LEAST_OF_HARDSWISH = -0.375  # at -1.5
 
 
 def has_vnni() -> bool:
@@ -62,15 +63,31 @@ class Int8Linear(nn.Linear):
         """As `forward`, then "none" or "hardswish". Returns a new tensor, which the caller may change."""
         rows = x.reshape(-1, x.shape[-1]).float()
         least = rows.amin(1, keepdim=True)  # (rows, 1): l
+        y, scale = self._product(rows, least)
+        y = y.mul_(scale) if self.bias is None else torch.addcmul(self.bias, y, scale, out=y)
+        y.addr_(least[:, 0], self._sums)
+        if activation == "hardswish":
+            F.hardswish(y, inplace=True)
+        return y.view(*x.shape[:-1], -1)
+
+    def after_hardswish(self, rows: Tensor) -> Tensor:
+        """As `forward` of rows (rows, in) float32 that hardswish gave. Changes them, which saves a buffer.
+
+        Nearly every token reaches hardswish's least value, -3/8. So l is the same for all tokens, and l (W 1) + b is a
+        constant that needs no pass of its own.
+        """
+        y, scale = self._product(rows, _LEAST_OF_HARDSWISH, rows)
+        constant = self._sums * _LEAST_OF_HARDSWISH
+        return torch.addcmul(constant if self.bias is None else constant + self.bias, y, scale, out=y)
+
+    def _product(self, rows: Tensor, least: Tensor | float, spare: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """W q (rows, out), and s (rows, 1), of rows (rows, in) float32. `spare`: a buffer of the shape of `rows`."""
         scale = rows.amax(1, keepdim=True).sub_(least).div_(self._largest).clamp_(min=_LEAST_SCALE)
-        q = torch.sub(rows, least).div_(scale).add_(0.5).to(torch.uint8)
+        shifted = torch.sub(rows, least - scale / 2, out=spare).mul_(1 / scale)
+        # to 8 bits with a sign is five times as fast as to those without; up to 127 the two are the same
+        q = shifted.to(torch.int8).view(torch.uint8) if self._largest < 128 else shifted.to(torch.uint8)
         zero, one = 0, 1.0
         y: Tensor = torch.ops.onednn.qlinear_pointwise(
             q, one, zero, self._packed, self._scale, self._zeros, None, one, zero, torch.float32, "none", [], ""
         )
-        y.mul_(scale).addr_(least[:, 0], self._sums)
-        if self.bias is not None:
-            y.add_(self.bias)
-        if activation == "hardswish":
-            F.hardswish(y, inplace=True)
-        return y.view(*x.shape[:-1], -1)
+        return y, scale

@@ -74,3 +74,29 @@ def test_it_has_the_weights_of_the_float32_layer_and_no_others() -> None:
     made = Int8Linear.of(linear)
     assert made.state_dict().keys() == linear.state_dict().keys()
     assert made.weight.data_ptr() == linear.weight.data_ptr()
+
+
+def test_the_product_after_hardswish_equals_its_equations_with_one_least_value() -> None:
+    linear, x = layer(48, 40), torch.randn(300, 48, generator=torch.Generator().manual_seed(1))
+    rows = F.hardswish(3 * x)
+    rows[:, 0] = -0.375  # what hardswish gives at -1.5: with it in every token the two ways have the same l
+    exact, made = integer_twin(linear, rows, int8.largest_activation()), Int8Linear.of(linear)
+    fast = made.after_hardswish(rows.clone())
+    torch.testing.assert_close(fast.double(), exact, rtol=0, atol=2e-2)  # some q round otherwise
+    torch.testing.assert_close(fast, made(rows), rtol=0, atol=2e-2)
+    assert (fast - exact).abs().mean() < 1e-4
+
+
+def test_tokens_that_never_reach_the_least_value_of_hardswish_are_multiplied_well_too() -> None:
+    linear = layer(48, 40)
+    rows = F.hardswish(torch.rand(64, 48, generator=torch.Generator().manual_seed(1)) * 4)
+    exact = linear(rows)
+    assert (Int8Linear.of(linear).after_hardswish(rows) - exact).norm() / exact.norm() < 0.02
+    assert Int8Linear.of(linear).after_hardswish(torch.full((1, 48), -0.375)).isfinite().all()
+
+
+def test_a_layer_without_a_bias_may_follow_hardswish() -> None:
+    made = Int8Linear.of(layer(48, 40, bias=False))
+    rows = F.hardswish(torch.randn(5, 48, generator=torch.Generator().manual_seed(1)))
+    rows[:, 0] = -0.375
+    torch.testing.assert_close(made.after_hardswish(rows.clone()), made(rows), rtol=0, atol=2e-2)
