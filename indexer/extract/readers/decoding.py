@@ -34,6 +34,8 @@ _LEAST_SPACES, _MOST_SPACES = 0.05, 0.35
 """Share of spaces in text of one line."""
 _LEAST_LETTERS = 16
 """Letters that bytes with NULs and no mark must have in wide characters: two small numbers make a letter as well."""
+_LEAST_LATIN_LETTERS = 7
+"""The same if all other bytes are zero: numbers are seldom letters of Latin alone, with a space or a line end."""
 _SAME_SCRIPT = {"HIRAGANA": "CJK", "KATAKANA": "CJK", "KATAKANA-HIRAGANA": "CJK"}
 _SCRIPT_SHARE = 0.6
 _OLD_JAPANESE = re.compile(rb"\x1b\$[@B(]")  # ISO-2022-JP has ASCII bytes alone, so it would pass for UTF-8
@@ -157,8 +159,9 @@ def _is_prose(text: str) -> bool:
     names = (unicodedata.name(character, "").partition(" ")[0] for character in text if character.isalpha())
     scripts = Counter(_SAME_SCRIPT.get(name, name) for name in names)
     most = max(scripts.values(), default=0)
+    least = _LEAST_LATIN_LETTERS if max(text, default="") <= "\xff" else _LEAST_LETTERS
     has_words = _LEAST_SPACES <= text.count(" ") / max(1, len(text)) <= _MOST_SPACES
-    return ("\n" in text or "\r" in text or has_words) and most >= max(_LEAST_LETTERS, _SCRIPT_SHARE * scripts.total())
+    return ("\n" in text or "\r" in text or has_words) and most >= max(least, _SCRIPT_SHARE * scripts.total())
 
 
 def _broken_utf8(data: bytes) -> str:

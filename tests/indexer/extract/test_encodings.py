@@ -230,3 +230,7 @@ def test_numbered_characters_of_rtf_are_read_without_their_substitutes(extract: 
 def test_bytes_of_a_picture_in_rtf_are_no_text(extract: Extract) -> None:
     source = b"{\\rtf1\\ansi before {\\pict\\bin13 {\\par hidden}} after}"
     assert extract(source, "a.rtf").document.text.split() == ["before", "after"]
+
+
+def test_a_note_of_two_words_in_wide_characters_is_read(extract: Extract) -> None:
+    assert extract("Før møtet.\n".encode("utf-16-le"), "a.txt").document.text == "Før møtet."
