@@ -147,7 +147,7 @@ _READER_VERSIONS = {
     Format.RTF: 3,
     Format.HTML: 3,
     Format.EPUB: 4,
-    Format.TEX: 2,
+    Format.TEX: 3,
     Format.ORG: 2,
     Format.RST: 3,
     Format.MAIL: 3,

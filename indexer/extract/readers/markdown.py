@@ -6,6 +6,7 @@ of other dialects (footnotes, mathematics) stay as written; a wiki link is reduc
 
 import re
 from collections.abc import Iterator, Sequence
+from html import unescape
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -25,6 +26,7 @@ _TAG = re.compile(r"<!--.*?-->|</?[a-zA-Z][^<>]*>", re.DOTALL)
 _HIDING = re.compile(r"<[^<>]*(?:\bhidden\b|display\s*:\s*none)", re.IGNORECASE)
 _MOST_LEVELS = 100
 """How deep the parser goes; a list in a list takes two. Outlines go deeper than the 20 of its own."""
+_IMAGE = re.compile(r"<img\b[^<>]*?\salt\s*=\s*(?:\"([^\"<>]*)\"|'([^'<>]*)')", re.IGNORECASE)
 _SPACES = re.compile(" {2,}")
 _HARD_BREAK = "\r"  # no other return is left in the source
 
@@ -91,6 +93,7 @@ class _Builder:
                 self.text.add(token.content)
             case "html_block":
                 hides = _HIDING.search(token.content)
+                self._pictures += [] if hides else images_of_html(token.content)
                 self._add(html.parse(token.content).text if hides else _TAG.sub(" ", token.content))
 
     def _add(self, block: str) -> None:
@@ -118,7 +121,17 @@ def inline_text(tokens: Sequence[Token]) -> str:
 
 def images_in(tokens: Sequence[Token]) -> list[str]:
     """Return what is written of the pictures in a block."""
-    return [inline_text(token.children or ()) for token in tokens if token.type == "image"]
+    written = (
+        [inline_text(token.children or ())] if token.type == "image" else images_of_html(token.content)
+        for token in tokens
+        if token.type in ("image", "html_inline")
+    )
+    return [text for texts in written for text in texts]
+
+
+def images_of_html(source: str) -> list[str]:
+    """Return what is written of the pictures in a piece of HTML."""
+    return [unescape(found[1] or found[2] or "") for found in _IMAGE.finditer(source)]
 
 
 def _inline_parts(tokens: Sequence[Token]) -> Iterator[str]:

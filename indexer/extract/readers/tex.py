@@ -13,6 +13,7 @@ from pylatexenc import latex2text, latexwalker, macrospec
 
 from longsearch.indexer.extract.clean import clean_characters, unwrapped, whole_line
 from longsearch.indexer.extract.readers.decoding import decode, read_bytes
+from longsearch.indexer.extract.readers.descriptions import Descriptions
 from longsearch.indexer.extract.readers.tex_source import prepared
 from longsearch.indexer.extract.readers.text_builder import TextBuilder
 from longsearch.indexer.extract.sources import Source
@@ -35,8 +36,10 @@ equation align gather multline eqnarray displaymath math alignat flalign split a
 """
 _ONE_NODE = frozenset(f"{name}{star}" for name in _MATHEMATICS.split() for star in ("", "*"))
 """Environments that pylatexenc renders as one node. All others are entered, to find their sections and paragraphs."""
+_ALT = re.compile(r"[\[,]\s*alt\s*=\s*\{([^{}]*)\}")
+"""The option of `\\includegraphics` for those who do not see the picture."""
 _DROPPED_MACROS = """
-label maketitle tableofcontents includegraphics input include bibliography bibliographystyle vspace hspace pagestyle
+label maketitle tableofcontents input include bibliography bibliographystyle vspace hspace pagestyle
 thispagestyle newpage clearpage noindent centering hline toprule midrule bottomrule thanks title author date ref eqref
 pageref autoref cref Cref selectlanguage phantom hphantom vphantom
 """
@@ -176,6 +179,7 @@ def _reader() -> latex2text.LatexNodes2Text:
     macros += [latex2text.MacroTextSpec(name, replacement) for name, replacement in _MACRO_TEXTS.items()]
     macros.append(latex2text.MacroTextSpec("href", _link_text))
     macros.append(latex2text.MacroTextSpec("item", _item))
+    macros.append(latex2text.MacroTextSpec("includegraphics", _picture))
     macros.append(latex2text.MacroTextSpec("texorpdfstring", _first_text))
     macros += [latex2text.MacroTextSpec(name, _citation) for name in _CITATIONS]
     macros += [latex2text.MacroTextSpec(name, _quantity) for name in _QUANTITIES]
@@ -217,6 +221,13 @@ def _item(node: LatexNode, l2tobj: Any) -> str:
     """Return how an item begins: with the term that it explains, if it has one."""
     term = _link_text(node, l2tobj).strip("[] ")
     return f"\n\n- {term} " if term else "\n\n- "
+
+
+def _picture(node: LatexNode, l2tobj: Any) -> str:
+    """Return what is written of a picture, as a paragraph of its own."""
+    found = _ALT.search(str(node.latex_verbatim()))
+    line = Descriptions().line(found[1]) if found else ""
+    return f"\n\n{line}\n\n" if line else ""
 
 
 def _citation(node: LatexNode, l2tobj: Any) -> str:

@@ -119,6 +119,19 @@ def test_descriptions_of_markdown_follow_their_block() -> None:
     )
 
 
+def test_descriptions_of_html_in_markdown_are_read() -> None:
+    source = (
+        "<img src=a.png alt='The mill'>\n\nText <img alt=\"A pier\" src=b> on.\n\n<div hidden><img alt='gone'></div>"
+    )
+    assert markdown_text.parse(source).text == "Picture: The mill\n\nText on.\n\nPicture: A pier"
+
+
+def test_descriptions_of_latex_are_read_without_the_other_options(extract: Extract) -> None:
+    picture = "\\begin{figure}\\includegraphics[width=3cm, alt={The mill}]{a.png}\\caption{By night}\\end{figure}"
+    source = f"\\documentclass{{article}}\\begin{{document}}Vik.\n\n{picture}\\end{{document}}"
+    assert extract(source.encode(), "a.tex").document.text == "Vik.\n\nPicture: The mill\n\nBy night"
+
+
 def test_descriptions_of_rst_and_fictionbook_are_read(extract: Extract) -> None:
     source = "Vik\n===\n\n.. figure:: a.png\n   :alt: The mill\n\n   By night.\n"
     assert extract(source.encode(), "a.rst").document.text == "Vik\n\nPicture: The mill\n\nBy night."

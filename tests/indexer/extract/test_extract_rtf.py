@@ -98,10 +98,11 @@ def test_numbers_of_before_the_table_of_lists_are_counted_unless_they_stand_in_t
         old(simple, "Parties") + old(simple, "Water") + "\\pard Between.\\par" + old(simple, "Anew")
         + old("\\pnlvlblt{\\pntxtb\\'b7}", "bullet") + old(outer, "Scope") + old(inner, "Duty") + old(inner, "Right")
         + old("\\pnlvlcont", "goes on") + old(outer, "Terms")
+        + f"{{\\*\\pn{outer}}}And more\\par"
         + "\\pard{\\pntext c)\\tab}{\\*\\pn\\pnlvlbody\\pnlcltr\\pnstart3{\\pntxta )}}written\\par still\\par"
     )  # fmt: skip
     text = extract(f"{{\\rtf1\\ansi{body}}}".encode(), "a.rtf").document.text
     assert text.split("\n\n") == [
         "3. Parties\n4. Water", "Between.", "3. Anew\n- bullet\nI. Scope\nI.1. Duty\nI.2. Right", "goes on",
-        "II. Terms\nc) written\nd) still",
+        "II. Terms\nIII. And more\nc) written\nd) still",
     ]  # fmt: skip

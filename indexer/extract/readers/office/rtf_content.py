@@ -179,6 +179,8 @@ class Content:
         group.is_new = False
         if word in _SKIPPED or (group.is_optional and word not in _KNOWN_IF_STARRED):
             group.name, group.is_skipped = word, True
+            if word == "pn":
+                self._flows[-1].old_number = OldNumber()
         elif word == "ud":
             group.is_skipped = False
         elif word in _BESIDE and not group.is_skipped:
