@@ -60,7 +60,7 @@ class VectorIndex(Protocol):
         """The vector (dim,) of each of these passages or documents; ids without a vector are missing."""
 
     def vectors_of_passages(self, document_id: int) -> Vectors:
-        """(n, dim): the vectors of a document's first n passages, which have theirs, in order."""
+        """(n, dim): the vectors of a document's passages, in order; only its first n may have theirs yet."""
 
     def vector_of_document(self, document_id: int) -> Vectors | None:
         """The vector (dim,) of a whole document, or None while its embedding is not complete."""

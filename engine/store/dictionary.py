@@ -36,7 +36,7 @@ class Tails(NamedTuple):
     letters: NDArray[np.uint64]
     """(n,)"""
     numbers: NDArray[np.int64]
-    """(n,): the number of the term of each."""
+    """(n,): for each of `letters` the number of its term."""
     starts: NDArray[np.int64]
     """(65,537,): where those with each two last bytes begin."""
 

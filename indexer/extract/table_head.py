@@ -58,7 +58,7 @@ class TableHead:
 
 
 def under(cells: Sequence[str], starts: Sequence[int], columns: Sequence[int]) -> Sequence[str]:
-    """Return a row of wide cells with an empty one for each further column that a cell covers.
+    """Return a row in which an empty cell follows a wide one for each further column that it covers.
 
     `columns`: where the columns of the table begin. A row of as many cells stays as it is: its edges are only uneven.
     """

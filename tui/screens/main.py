@@ -364,7 +364,7 @@ class MainScreen(Screen[None]):
             self.action_query()
 
     def action_undo(self) -> None:
-        """Ask the question before once more, and go to the document that was in view then."""
+        """Ask the previous question again, and go to the document that was in view then."""
         if (step := self._steps.back(self._bar.question)) is None:
             self._status.say(error="there is no earlier step")
             return
