@@ -19,6 +19,8 @@ from longsearch.tui.widgets.key_line import KeyLine
 from longsearch.tui.widgets.long_text import LongText
 from longsearch.tui.widgets.result_pane import EXAMPLES
 
+_KEY_CELLS = 17
+"""The width of what is typed, left of what it does."""
 _QUERIES = (
     *EXAMPLES,
     ("author:lee", "only by this author; also title:, tag:, doi:, arxiv:"),
@@ -54,17 +56,17 @@ def text_box_keys(name: str, close: str) -> list[BindingType]:
 class TextBox(ModalScreen[None]):
     """A box of text that scrolls. A subclass returns the text."""
 
-    def __init__(self, box_id: str, title: str) -> None:
-        """`title` has passed through `shown`."""
+    def __init__(self, box_id: str, title: str, hang: int = 0) -> None:
+        """`title` has passed through `shown`. `hang`: cells that stay empty where a line goes on."""
         super().__init__()
-        self._box_id, self._box_title = box_id, title
+        self._box_id, self._box_title, self._hang = box_id, title, hang
 
     def text(self) -> Content:
         """Return the text."""
         raise NotImplementedError
 
     def compose(self) -> ComposeResult:
-        box = LongText(self.text(), id=self._box_id)
+        box = LongText(self.text(), self._hang, id=self._box_id)
         box.border_title = Content(self._box_title)
         yield from (box, KeyLine())
 
@@ -78,7 +80,7 @@ class HelpScreen(TextBox):
     BINDINGS: ClassVar[list[BindingType]] = text_box_keys("help", "escape,f1,q,question_mark")
 
     def __init__(self) -> None:
-        super().__init__("help", "Help")
+        super().__init__("help", "Help", hang=_KEY_CELLS + 4)
 
     def text(self) -> Content:
         preferences: Preferences = getattr(self.app, "preferences", Preferences())
@@ -99,7 +101,7 @@ def help_content(keymap: Mapping[str, str] | None = None) -> Content:
 def _table(heading: str, rows: "list[tuple[str, str]] | tuple[tuple[str, str], ...]") -> Content:
     lines = [Content.styled(heading, styles.HEADING)]
     for left, right in rows:
-        lines.append(Content.assemble("  ", (left.ljust(17), styles.ACCENT), "  ", right))
+        lines.append(Content.assemble("  ", (left.ljust(_KEY_CELLS), styles.ACCENT), "  ", right))
     return Content("\n").join(lines)
 
 

@@ -15,8 +15,10 @@ from longsearch.tui.painting import PaintsLines
 class LongText(PaintsLines, ScrollView, can_focus=True):
     """Lines of text, wrapped to the width."""
 
-    def __init__(self, content: Content, id: str | None = None) -> None:
+    def __init__(self, content: Content, hang: int = 0, id: str | None = None) -> None:
+        """`hang`: cells at the left that stay empty where a line goes on."""
         super().__init__(id=id)
+        self._hang = hang
         self._lines = content.split("\n", allow_blank=True)
         self._rows: list[Content] = []
         """The lines, wrapped to `_width` cells."""
@@ -26,7 +28,7 @@ class LongText(PaintsLines, ScrollView, can_focus=True):
         """Wrap the lines to so many cells; return how many rows they are."""
         if width != self._width:
             self._width = width
-            self._rows = [row for line in self._lines for row in wrapped(line, width)]
+            self._rows = [row for line in self._lines for row in wrapped(line, width, self._hang)]
             self.virtual_size = Size(width, len(self._rows))
         return len(self._rows)
 
@@ -44,11 +46,19 @@ class LongText(PaintsLines, ScrollView, can_focus=True):
         row, width = self.scroll_offset.y + y, self.size.width
         if row >= len(self._rows):
             return Strip.blank(width, self.ground)
-        options = RenderOptions(self._get_style, self.styles)
+        options = RenderOptions(self._get_style, {})
         (strip, *_) = self._rows[row].render_strips(width, 1, self.visual_style, options)
         return strip.adjust_cell_length(width, self.ground)
 
 
-def wrapped(line: Content, width: int) -> list[Content]:
-    """Return a line in pieces of at most so many cells; nearly all lines are short enough as they are."""
-    return [line] if line.cell_length <= width else line.wrap(width)
+def wrapped(line: Content, width: int, hang: int = 0) -> list[Content]:
+    """Return a line in pieces of at most so many cells; nearly all lines are short enough as they are.
+
+    From the second piece on, `hang` cells at the left are empty, unless they are more than half of the width.
+    """
+    if line.cell_length <= width:
+        return [line]
+    if not hang or 2 * hang > width:
+        return line.wrap(width)
+    first, *rest = line[hang:].wrap(width - hang)
+    return [line[:hang] + first, *(Content(" " * hang) + piece for piece in rest)]
