@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from longsearch.engine.errors import StoreError
 from longsearch.engine.index.backends import IndexBackend
+from longsearch.engine.passages import EXCERPT_WEIGHT
 from longsearch.engine.store import connection, documents, files, languages, metadata, reports, vectors
 from longsearch.engine.store.languages import IndexLanguages
 from longsearch.engine.store.records import Outline, PassageRow
@@ -62,7 +63,7 @@ class Index:
         """Another one after every change of the files, and with it of the words."""
         self._outlines: dict[int, Outline] = {}
         self._rows: dict[int, PassageRow] = {}
-        self.excerpt_weight = vectors.weight_of_excerpts(meta)
+        self.excerpt_weight = float(meta.get("excerpt_weight", EXCERPT_WEIGHT))
         """The share of the nearest excerpt in a passage's score by meaning."""
 
     @cached_property
@@ -102,7 +103,12 @@ class Index:
     @cached_property
     def n_waiting(self) -> int:
         """The number of documents whose vectors are not complete."""
-        return vectors.n_waiting(self.db)
+        # without a condition SQLite counts whole pages, and an index holds the few that are not done
+        sql = (
+            "SELECT (SELECT count(*) FROM contents) - (SELECT count(*) FROM embeddings)"
+            " + (SELECT count(*) FROM embeddings WHERE NOT done)"
+        )
+        return int(self.db.execute(sql).get)
 
     @cached_property
     def n_undescribed(self) -> int:

@@ -101,14 +101,20 @@ def _candidates(
         if term != order[0] and part.held[term].n_passages * _FEW > len(sums):
             if mask is not None:
                 sums *= mask
-            least = _reached(sums, limit) * (1 - 2 * _ROUNDING) - most
-            near = sums >= np.float32(least)
-            if least > 0 and np.count_nonzero(near) <= _MORE * limit:
+            enough = _reached(sums, limit) * (1 - 2 * _ROUNDING) - most
+            near = sums >= np.float32(enough)
+            if enough > 0 and np.count_nonzero(near) <= _MORE * limit:
                 return np.flatnonzero(near)
         part.held[term].add_scores(sums, part.lengths, float(weights[term]), mean)
     if mask is not None:
         sums *= mask
-    return _highest(sums, limit)
+    least = np.float32(_reached(sums, limit))
+    places = np.flatnonzero(sums >= least * np.float32(1 - _ROUNDING)) if least > 0 else np.flatnonzero(sums > 0)
+    if len(places) > limit:
+        own = sums[places]
+        least = np.partition(own, len(own) - limit)[len(own) - limit]
+        places = places[own >= least * np.float32(1 - _ROUNDING)]
+    return places
 
 
 def _reached(sums: NDArray[np.float32], limit: int) -> float:
@@ -118,14 +124,3 @@ def _reached(sums: NDArray[np.float32], limit: int) -> float:
         return 0.0
     of_blocks = sums[: n_blocks * _BLOCK].reshape(n_blocks, _BLOCK).max(axis=1)
     return float(np.partition(of_blocks, n_blocks - limit)[n_blocks - limit])
-
-
-def _highest(sums: NDArray[np.float32], limit: int) -> NDArray[np.int64]:
-    """Places, ascending, of all sums above 0 that may be among the `limit` highest."""
-    least = np.float32(_reached(sums, limit))
-    places = np.flatnonzero(sums >= least * np.float32(1 - _ROUNDING)) if least > 0 else np.flatnonzero(sums > 0)
-    if len(places) > limit:
-        own = sums[places]
-        least = np.partition(own, len(own) - limit)[len(own) - limit]
-        places = places[own >= least * np.float32(1 - _ROUNDING)]
-    return places

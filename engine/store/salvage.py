@@ -13,6 +13,7 @@ import numpy as np
 
 from longsearch.engine.arrays import Vectors
 from longsearch.engine.errors import StoreError
+from longsearch.engine.passages import EXCERPT_WEIGHT
 from longsearch.engine.store import documents, examination, lifecycle, manifest, vectors
 from longsearch.engine.store.connection import errors_explained, note_damage, open_for_reading
 from longsearch.engine.store.manifest import Kind
@@ -60,7 +61,7 @@ def take_over(db: apsw.Connection, damaged: apsw.Connection) -> tuple[int, int]:
 def _take_over_meta(db: apsw.Connection, damaged: apsw.Connection) -> None:
     known = dict(damaged.execute("SELECT key, value FROM meta"))
     if (model := vectors.model_of(known)) is not None:
-        vectors.use_model(db, *model, vectors.weight_of_excerpts(known))
+        vectors.use_model(db, *model, float(known.get("excerpt_weight", EXCERPT_WEIGHT)))
     left_out = _NOT_TAKEN_OVER | examination.unreadable(known)
     rows = ((key, value) for key, value in known.items() if key not in left_out)
     db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", rows)

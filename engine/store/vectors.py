@@ -37,11 +37,6 @@ def model_of(meta: Mapping[str, Any]) -> tuple[str, int] | None:
     return (str(meta["fingerprint"]), int(meta["dim"])) if {"fingerprint", "dim"} <= meta.keys() else None
 
 
-def weight_of_excerpts(meta: Mapping[str, Any]) -> float:
-    """The share of the nearest excerpt in a passage's score by meaning, as the model in use has it."""
-    return float(meta.get("excerpt_weight", EXCERPT_WEIGHT))
-
-
 def use_model(db: apsw.Connection, fingerprint: str, dim: int, excerpt_weight: float = EXCERPT_WEIGHT) -> bool:
     """Create this model's vector tables in place of another model's; return False if they exist already."""
     known = db.execute("SELECT value FROM meta WHERE key = 'excerpt_weight'").get
@@ -98,16 +93,6 @@ def pending(db: apsw.Connection, limit: int) -> list[PendingDocument]:
         WHERE NOT coalesce(done, 0) ORDER BY content_id IS NULL, n_tokens, contents.id LIMIT ?
     """
     return [PendingDocument(*row) for row in db.execute(sql, (limit,))]
-
-
-def n_waiting(db: apsw.Connection) -> int:
-    """The number of documents whose vectors are not complete."""
-    # without a condition SQLite counts whole pages, and an index holds the few that are not done
-    sql = (
-        "SELECT (SELECT count(*) FROM contents) - (SELECT count(*) FROM embeddings)"
-        " + (SELECT count(*) FROM embeddings WHERE NOT done)"
-    )
-    return int(db.execute(sql).get)
 
 
 def add(

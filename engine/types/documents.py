@@ -83,7 +83,7 @@ class WithPlaces:
 
     def page_at(self, offset: int) -> int | None:
         """The page that holds the character at `offset`, or None if the format has no pages."""
-        return self.place_at(offset).page
+        return bisect_right(self.page_starts, offset) or None
 
 
 @dataclass(frozen=True, slots=True)

@@ -143,7 +143,7 @@ def check_invariants(store: HasPath) -> None:
             assert len(documents.text(db, document_id).text) == n_chars
             assert sum(passage.n_tokens for passage in documents.passages(db, document_id)) == n_tokens
         n_done = db.execute("SELECT count(*) FROM embeddings WHERE done").get
-        assert vectors.n_waiting(db) == len(contents) - n_done
+        assert index.n_waiting == len(contents) - n_done
         _check_titles(db)
         _check_vectors(db)
         db.execute("INSERT INTO words (words) VALUES ('integrity-check')") if not db.readonly("main") else None
