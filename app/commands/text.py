@@ -3,7 +3,6 @@
 import json
 import time
 from argparse import Namespace
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -106,6 +105,8 @@ def _pages(document: "DocumentText", numbers: list[int]) -> list[tuple[int | Non
 
 def _to_json(found: ReadFile, numbers: list[int]) -> dict[str, Any]:
     """Return the JSON object that the documentation describes."""
+    from dataclasses import replace
+
     document, path = found.document, str(found.path)
     labels = dict(enumerate(document.page_labels, start=1))
     return {

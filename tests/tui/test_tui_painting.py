@@ -149,6 +149,16 @@ def test_a_line_of_the_help_goes_on_below_its_meaning() -> None:
     assert [row.plain for row in wrapped(line, 12, 9)] == [row.plain for row in line.wrap(12)]  # no room beside it
 
 
+async def test_the_height_at_another_width_leaves_the_rows_of_the_help_as_they_are() -> None:
+    async with LongsearchApp(three_reports()).run_test(size=WIDE) as pilot:
+        await pilot.press("f1")
+        await settle(pilot)
+        box = pilot.app.screen.query_one(LongText)
+        rows = [strip.text for strip in map(box.render_line, range(box.size.height))]
+        assert box.get_content_height(box.size, box.size, 20) > box.virtual_size.height
+        assert [strip.text for strip in map(box.render_line, range(box.size.height))] == rows
+
+
 async def test_the_end_of_the_help_can_be_read_at_every_width() -> None:
     async with LongsearchApp(three_reports()).run_test(size=WIDE) as pilot:
         await pilot.press("f1")

@@ -21,24 +21,28 @@ class LongText(PaintsLines, ScrollView, can_focus=True):
         self._hang = hang
         self._lines = content.split("\n", allow_blank=True)
         self._rows: list[Content] = []
-        """The lines, wrapped to `_width` cells."""
-        self._width = 0
+        """The lines, wrapped to the widget's width."""
+        self._wrapped: dict[int, list[Content]] = {}
+        """For the widths asked for last: the layout asks for the height at one that the widget may not get."""
 
-    def _wrap(self, width: int) -> int:
-        """Wrap the lines to so many cells; return how many rows they are."""
-        if width != self._width:
-            self._width = width
-            self._rows = [row for line in self._lines for row in wrapped(line, width, self._hang)]
-            self.virtual_size = Size(width, len(self._rows))
-        return len(self._rows)
+    def _rows_at(self, width: int) -> list[Content]:
+        """The lines, wrapped to so many cells."""
+        if width not in self._wrapped:
+            kept = list(self._wrapped.items())[-1:]
+            self._wrapped = {
+                **dict(kept),
+                width: [row for line in self._lines for row in wrapped(line, width, self._hang)],
+            }
+        return self._wrapped[width]
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """Return the rows at this width."""
-        return self._wrap(width)
+        return len(self._rows_at(width))
 
     def on_resize(self) -> None:
         """Wrap to the new width."""
-        self._wrap(self.size.width)
+        self._rows = self._rows_at(self.size.width)
+        self.virtual_size = Size(self.size.width, len(self._rows))
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
