@@ -26,7 +26,8 @@ class LongText(PaintsLines, ScrollView, can_focus=True):
         """For the widths asked for last: the layout asks for the height at one that the widget may not get."""
 
     def _rows_at(self, width: int) -> list[Content]:
-        """The lines, wrapped to so many cells."""
+        """The lines, wrapped to so many cells, at least one: a terminal may leave the box none."""
+        width = max(width, 1)
         if width not in self._wrapped:
             kept = list(self._wrapped.items())[-1:]
             self._wrapped = {
