@@ -162,11 +162,12 @@ async def test_the_height_at_another_width_leaves_the_rows_of_the_help_as_they_a
 async def test_the_end_of_the_help_can_be_read_at_every_width() -> None:
     async with LongsearchApp(three_reports()).run_test(size=WIDE) as pilot:
         await pilot.press("f1")
+        await settle(pilot)
+        box = pilot.app.screen.query_one(LongText)
         for size in (WIDE, (40, 12), WIDE):
             await pilot.resize_terminal(*size)
-            await settle(pilot)
+            await until(pilot, lambda size=size: box.size.height < size[1] < 2 * box.size.height)
             await pilot.press("end")
-            await settle(pilot)
-            box = pilot.app.screen.query_one(LongText)
+            await until(pilot, lambda: box.scroll_offset.y == box.max_scroll_y)
             last = box.render_line(box.size.height - 1).text.split()
             assert last and help_content().plain.split()[-len(last) :] == last, size
