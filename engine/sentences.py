@@ -28,11 +28,31 @@ _HEADING = late_pattern(r"\s*#{1,6}\s")
 ROW = late_pattern(r"[^\n]*(?:\t|\s\|\s)|\s*\|")
 _GOES_ON = tuple(",-–—([")
 _CAPITAL = late_pattern(r"[\"'“‘«(\[¿¡]*[A-ZÀ-ÞΑ-ΩА-Я]")
-# an abbreviation that sentencex does not know, before a number or a small letter: "vol. 2", "5 Mio. Euro" does not end
-_ABBREVIATION = late_pattern(r"(?<![\w.])[^\W\d_]{1,4}\.$")
+# What sentencex takes for an end and is none. An abbreviation that it does not know, before a number or a small letter:
+# "vol. 2", "5 Mio. Euro", "f.eks. torsk". The number of a day or a century before a small letter: "3. mai".
+_ABBREVIATION = late_pattern(r"(?<![\w.])(?:[^\W\d_]{1,4}\.){1,3}$")
+_ORDINAL = late_pattern(r"(?<![\w.,:])\d{1,2}\.$")
+_ORDINALS = {
+    "az", "bs", "cs", "da", "de", "et", "fi", "hr", "hu", "is", "lb", "lv", "nb", "nn", "no", "pl", "sk", "sl", "sr",
+    "tr",
+}  # fmt: skip
+"""Languages that write "3rd" as "3."."""
+# In German a noun comes next, with a capital: "im 19. Jahrhundert", "den 1. und 3. Samstag".
+_GERMAN_ORDINAL = late_pattern(
+    r"(?<!\w)(?:(?:d(?:er|ie|as|e[mns])|[ai]m|zu[mr]|vom|beim|[ai]ns|(?:jed|dies|[kmds]?ein|ihr|unser)(?:e[mnrs]?)?)\s+"
+    r"|\d{1,2}\.\s+(?:\w+\s+)?(?:und|oder|bis)\s+)\d{1,2}\.$",
+    re.IGNORECASE,
+)
+_GERMAN, _TURKIC = ("de", "lb"), ("tr", "az")
+_ROMAN = late_pattern(r"(?<!\w)[IVX]{2,5}\.$")
+# A word that never ends a sentence. sentencex knows it in some languages alone.
+_TITLE = late_pattern(
+    r"(?<!\w)(?:[DM]r|Mrs|Prof|Mme|Mlle|Mgr|Ste?|Sra?|Srta|Dña|Sig|Dott|Ing|Dipl|Fa|Hl|[Ii]nkl|[Ee]xkl|dr|prof)\.$"
+)
 _INITIAL = late_pattern(r"(?<!\w)[^\W\d_a-z]\.$")
-_ENDING = 6  # characters that tell an abbreviation of four letters: to search a whole sentence took half the time
-_SMALL_OR_NUMBER = late_pattern(r"[a-zà-ÿа-я0-9]")
+_LETTER, _LETTER_FIRST = late_pattern(r"(?<!\w)[^\W\d_]\.$"), late_pattern(r"[^\W\d_]\.")
+_HYPHEN = late_pattern(r"-\w")
+_ENDING, _LONG_ENDING = 8, 30  # characters that tell an abbreviation: to search a whole sentence took half the time
 _AFTER_SPEECH = ("」", "』")
 _CARRIES_SPEECH_ON = late_pattern(r"[とっな]")
 _SHORT = 0.6  # a line shorter than this share of the longest that stands out before a capital: a heading, not a wrap
@@ -102,7 +122,7 @@ def _sentences(text: str, start: int, stop: int, language: str) -> Iterator[Span
     spans = [(found["start_index"], found["end_index"]) for found in get_sentence_boundaries(language, read)]
     merged: list[Span] = []
     for span in spans:
-        if merged and _goes_on(flat[slice(*merged[-1])], flat[slice(*span)]):
+        if merged and _goes_on(flat[slice(*merged[-1])], flat[slice(*span)], language):
             merged[-1] = (merged[-1][0], span[1])
         else:
             merged.append(span)
@@ -111,13 +131,27 @@ def _sentences(text: str, start: int, stop: int, language: str) -> Iterator[Span
         yield start + first + len(own) - len(own.lstrip()), start + first + len(own.rstrip())
 
 
-def _goes_on(sentence: str, following: str) -> bool:
+def _goes_on(sentence: str, following: str, language: str) -> bool:
     """Whether `following` is the rest of `sentence`, which sentencex took for a whole one."""
     rest, ending = following.lstrip(), sentence.rstrip()[-_ENDING:]
     if not ending or not rest or _NAME_OF_ITEM.fullmatch(sentence):  # 1. Rent. The rent is due in advance.
         return True
     if ending.endswith(_AFTER_SPEECH):
         return bool(_CARRIES_SPEECH_ON.match(rest))
-    if _INITIAL.search(ending):
+    if not ending.endswith("."):
+        return False
+    if _INITIAL.search(ending) or _TITLE.search(ending) or _is_hyphenated(sentence, following):
         return True
-    return bool(_ABBREVIATION.search(ending) and _SMALL_OR_NUMBER.match(rest))
+    if language in _TURKIC and _ROMAN.search(ending):  # III. Selim
+        return True
+    if _LETTER.search(ending) and _LETTER_FIRST.match(rest):  # 44 a.C.
+        return True
+    if language in _ORDINALS and _ORDINAL.search(ending):
+        is_german = language in _GERMAN and _GERMAN_ORDINAL.search(sentence.rstrip()[-_LONG_ENDING:]) is not None
+        return rest[0].islower() or is_german
+    return bool(_ABBREVIATION.search(ending) and (rest[0].islower() or rest[0].isdigit()))
+
+
+def _is_hyphenated(sentence: str, following: str) -> bool:
+    """Whether a hyphen joins the two, as in Dipl.-Ing."""
+    return _HYPHEN.match(following) is not None and not sentence[-1].isspace()

@@ -52,7 +52,19 @@ def test_headings_items_rows_and_wrapped_sentences_are_each_one() -> None:
     [
         ("en", ["Dr. Smith et al. found 3.5 % of U.S. users, e.g. Fig. 3.", "No. 5 is here."]),
         ("de", ["Der 3. Oktober ist z. B. ein Feiertag.", "Am 1. Mai war Prof. Dr. Müller da."]),
+        ("de", ["Im 19. Jahrhundert und am 5. Sept. 1920 war es so.", "Die Zahl der Türme ist 12.", "Danach kam er."]),
+        (
+            "de",
+            [
+                "Offen ist sie jeden 1. und 3. Samstag für die 1. Klasse bis 4. Klasse.",
+                "Dipl.-Ing. Maier von der Fa. Huber ist inkl. Hund da.",
+            ],
+        ),
         ("fr", ["M. Dupont est parti.", "Où est-il ?"]),
+        ("fr", ["Le Dr. Martin, Mme. Curie et le prof. Dupont sont là.", "Il est 12 h."]),
+        ("no", ["Den 3. mai kom han, f.eks. med båt.", "Han var nr. 12.", "Så gikk han."]),
+        ("it", ["Nacque nel 44 a.C. a Roma.", "Morì nel 14 d.C. a Nola."]),
+        ("tr", ["Tahta II. Mehmed geçti.", "19. yüzyılda kuruldu."]),
         ("ar", ["هل هذا صحيح؟", "نعم."]),
         ("hi", ["यह एक वाक्य है।", "दूसरा वाक्य।"]),
     ],
