@@ -91,11 +91,11 @@ def show(root: str, think: int | None) -> int:
     from longsearch.tui.graphics.probe import Probe
 
     probe = Probe(wished=read().settings.graphics)  # the terminal answers while the app is imported
-    from longsearch.app.models.encoders import thinking
+    from longsearch.app.models.folder_models import thinking
     from longsearch.app.paths import url_of
     from longsearch.tui.app import LongsearchApp
 
-    steps = thinking(think)
+    steps = thinking(think, [root] if root else [])
     next_root: str | None = root
     graphics, typed = probe.finish()
     if probe.gives_vowel_signs_cells:

@@ -92,7 +92,7 @@ def run(options: Namespace) -> int:
     from functools import partial
 
     from longsearch.app.models import query_vectors as vectors
-    from longsearch.app.models.encoders import thinking
+    from longsearch.app.models.folder_models import thinking
     from longsearch.app.paths import resolve_root, url_of
     from longsearch.app.search.scope import Scope
     from longsearch.app.search.searching import Question, search
@@ -100,7 +100,7 @@ def run(options: Namespace) -> int:
 
     scope = Scope.chosen(options.folder, options.everywhere)
     mode = SearchMode(options.mode)
-    steps = None if mode is SearchMode.WORDS else thinking(options.think)
+    steps = None if mode is SearchMode.WORDS else thinking(options.think, (one.root for one in scope.folders))
     source = partial(vectors.from_anywhere, steps=steps)
     also = [(name, value) for name, _, _ in _FIELDS for value in getattr(options, f"{name}_")]
     also += [(key.strip(), value) for key, _, value in (text.partition(":") for text in options.field)]

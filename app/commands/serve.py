@@ -24,9 +24,11 @@ def run(options: Namespace) -> int:
     if importlib.util.find_spec("textual_serve") is None or importlib.util.find_spec("aiohttp") is None:
         raise LongsearchError("longsearch serve needs the package textual-serve", install_hint("serve"))
     from longsearch.app.commands.open import root_to_open
+    from longsearch.app.models.folder_models import thinking
     from longsearch.app.web.server import GuardedServer
 
     root = root_to_open(options.folder)
+    thinking(options.think, [root] if root else [])  # raises here, not in each window
     try:
         server = GuardedServer(str(root or ""), options.port, options.think)
     except OSError as error:
@@ -43,7 +45,7 @@ def show_window(root: str, think: str = "") -> None:
     from textual.drivers.web_driver import WebDriver
 
     from longsearch.app.commands.open import backend_of, preferences
-    from longsearch.app.models.encoders import thinking
+    from longsearch.app.models.folder_models import thinking
     from longsearch.tui.app import LongsearchApp
 
     class Window(WebDriver):
@@ -52,7 +54,7 @@ def show_window(root: str, think: str = "") -> None:
             super().run_input_thread()
             self._app.post_message(messages.ExitApp())
 
-    backend, is_shown = backend_of(root, thinking(int(think) if think else None))
+    backend, is_shown = backend_of(root, thinking(int(think) if think else None, [root] if root else []))
     app = LongsearchApp(backend, preferences(), when_shown=is_shown.set)
     app.driver_class = Window
     app.run()

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from longsearch.app.paths import expanded, speed_path
-from longsearch.app.settings.reading import current, is_from_file
+from longsearch.app.settings.reading import current
 from longsearch.engine.errors import LongsearchError
 
 if TYPE_CHECKING:
@@ -75,24 +75,3 @@ def chosen_identity(model: str | None = None) -> "ModelIdentity":
     from longsearch.engine.models.identity import identify
 
     return identify(model or chosen_model())
-
-
-def thinking(steps: int | None) -> int | None:
-    """Return the number of soft tokens of queries: `steps`, or what the settings say, or None for the model's own.
-
-    Raises LongsearchError if LONGSEARCH_THINK is no number, or if the chosen model cannot think; a number in the config
-    file does not count for a model that cannot. Loads no weights (0.1 s).
-    """
-    asked = current("think").think if steps is None else steps
-    if asked is not None:
-        from longsearch.engine.models.config import read_config
-        from longsearch.engine.models.hub import locate
-        from longsearch.engine.models.readout_config import check_thinking
-
-        try:
-            check_thinking(read_config(locate(chosen_model()).folder / "config.json")[1], asked)
-        except LongsearchError:
-            if steps is None and is_from_file("think"):
-                return None
-            raise
-    return asked

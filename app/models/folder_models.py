@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from longsearch.app.locks import held
 from longsearch.app.models.encoders import chosen_model, resolved
 from longsearch.app.paths import POINTER, base_index_path, choice_path, in_shell, index_path, remove_index
+from longsearch.app.settings.reading import current, is_from_file
 from longsearch.engine.errors import LongsearchError, ModelError, StoreError
 from longsearch.engine.json_files import load_kept, replace_object
 
@@ -55,6 +56,33 @@ def own_model(root: Path) -> str | None:
     if not choice.get("model") or (choice.get("follows") and _is_in_store(root)):
         return None
     return None if choice.get("follows") and choice["model"] == chosen_model() else str(choice["model"])
+
+
+def thinking(steps: int | None, roots: Iterable[str | Path] = ()) -> int | None:
+    """Return the number of soft tokens of queries: `steps`, or what the settings say, or None for the model's own.
+
+    `roots`: the folders that are searched; without any, the default model counts. Raises LongsearchError if
+    LONGSEARCH_THINK is no number, or if the model of no folder can think; a number in the config file does not count
+    for models that cannot. Loads no weights (0.1 s).
+    """
+    asked = current("think").think if steps is None else steps
+    if asked is None:
+        return None
+    from longsearch.engine.models.config import read_config
+    from longsearch.engine.models.hub import locate
+    from longsearch.engine.models.readout_config import check_thinking
+
+    problem: LongsearchError | None = None
+    for model in {own_model(Path(root)) or chosen_model() for root in roots} or {chosen_model()}:
+        try:
+            check_thinking(read_config(locate(model).folder / "config.json")[1], asked)
+        except LongsearchError as error:
+            problem = error
+        else:
+            return asked
+    if problem and not (steps is None and is_from_file("think")):
+        raise problem
+    return None
 
 
 @lru_cache(maxsize=16)

@@ -10,7 +10,8 @@ from longsearch.app.cli import main
 from longsearch.app.commands import doctor
 from longsearch.app.commands.open import preferences
 from longsearch.app.folders.indexes import known_roots, roots_to_keep
-from longsearch.app.models.encoders import chosen_model, thinking
+from longsearch.app.models.encoders import chosen_model
+from longsearch.app.models.folder_models import thinking
 from longsearch.app.models.resident import ResidentModel
 from longsearch.app.models.turns import Models
 from longsearch.app.paths import config_path

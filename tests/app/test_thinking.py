@@ -13,7 +13,7 @@ from longsearch.app.backend import AppBackend
 from longsearch.app.cli import main
 from longsearch.app.daemon.daemon import Daemon
 from longsearch.app.models import query_vectors
-from longsearch.app.models.encoders import thinking
+from longsearch.app.models.folder_models import thinking
 from longsearch.app.models.resident import ResidentModel
 from longsearch.engine.errors import LongsearchError, ModelError
 from longsearch.engine.types.results import SearchMode
@@ -107,6 +107,33 @@ def test_a_model_that_cannot_think_says_which_models_can(
     assert "`generative`" in said
     with pytest.raises(ModelError, match="`mean`"):
         thinking(5)
+
+
+def test_the_model_of_the_folder_says_whether_a_query_can_think(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("LONGSEARCH_MODEL", raising=False)
+    generative = save_embedder(tmp_path / "generative", "generative")
+    assert main(["index", "-q", "--model", str(generative), str(root)]) == 0
+    one, ten = (search(capsys, root, "--think", k) for k in ("1", "10"))
+    assert scores(one) != scores(ten)
+    monkeypatch.setenv("LONGSEARCH_MODEL", str(generative))
+    assert main(["index", "-q", "--model", "english", str(root)]) == 0
+    assert main(["search", "the sea", str(root), "--think", "5"]) == 3
+    assert "`mean`" in capsys.readouterr().err
+
+
+def test_a_served_app_says_before_it_opens_that_its_model_cannot_think(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("LONGSEARCH_MODEL", raising=False)
+    pytest.importorskip("textual_serve")
+    assert main(["index", "-q", str(root)]) == 0
+    capsys.readouterr()
+    assert main(["serve", str(root), "--port", "0", "--think", "5"]) == 3
+    said = capsys.readouterr()
+    assert "cannot think" in said.err
+    assert not said.out
 
 
 def test_a_search_by_words_needs_no_model_that_thinks(
