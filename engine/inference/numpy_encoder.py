@@ -162,10 +162,11 @@ class NumpyEncoder(DocumentReader):
             vectors: Vectors = np.zeros((0, self.dim), np.float32)
             excerpts: list[Excerpts] = []
             if at < len(ids):
-                embedded, token_weights = weights.rows(ids[at : at + self.vertical_size])
+                distinct, where = np.unique(ids[at : at + self.vertical_size], return_inverse=True)
+                rows, token_weights = weights.rows(distinct)
                 threads = self._few_threads if saves_power else self._threads
-                hidden, layers = read_slices(self._layers, embedded, layers, threads)
-                hidden *= token_weights[:, None]
+                hidden, layers = read_slices(self._layers, rows, where, layers, threads)
+                hidden *= token_weights[where, None]
                 vectors, excerpts = reading.take(hidden)
             done = NumpyPass(layers, reading.n_tokens_done, reading.n_passages_done, reading.sums)
             is_last = done.n_tokens_done == len(ids)

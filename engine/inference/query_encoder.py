@@ -80,9 +80,10 @@ class QueryEncoder:
         tokens, _ = tokenize_query(self._tokenizer, self.readout, text, instruction)
         if tokens.ids.max() >= self.weights.vocabulary_size:
             raise ModelError("the tokenizer has more tokens than the model", "they are not from the same checkpoint")
-        embedded, token_weight = self.weights.rows(tokens.ids)
-        hidden, _ = read_slices(self._layers, embedded)
-        vector: Vectors = self.weights.projection @ (token_weight @ hidden)
+        distinct, where = np.unique(tokens.ids, return_inverse=True)
+        rows, token_weights = self.weights.rows(distinct)
+        hidden, _ = read_slices(self._layers, rows, where)
+        vector: Vectors = self.weights.projection @ (token_weights[where] @ hidden)
         return vector / max(float(np.linalg.norm(vector)), 1e-12)
 
 

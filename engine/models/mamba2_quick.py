@@ -64,44 +64,59 @@ class QuickMamba2(Mamba2):
                         setattr(part, name, Int8Linear.of(getattr(part, name)))
         return made.train(model.training).requires_grad_(False)
 
+    def step(self, tokens: Tensor, state: Mamba2State) -> tuple[Tensor, Mamba2State]:
+        """As `Mamba2.step`. What depends on a token alone is computed once for each distinct token of the slice."""
+        if torch.is_grad_enabled():
+            return super().step(tokens, state)
+        distinct, where = tokens.unique(return_inverse=True)
+        return self._read(self.embeddings(distinct), where, state)
+
     def step_embedded(
         self, embedded: Tensor, state: Mamba2State, probes: Probes | None = None
     ) -> tuple[Tensor, Mamba2State]:
         """As `Mamba2.step_embedded`."""
         if probes is not None or torch.is_grad_enabled():
             return super().step_embedded(embedded, state, probes)
+        return self._read(embedded, None, state)
+
+    def _read(self, embedded: Tensor, where: Tensor | None, state: Mamba2State) -> tuple[Tensor, Mamba2State]:
+        """As `step_embedded`, of embeddings (batch, length, d_model); or of those of the distinct tokens (n, d_model).
+
+        `where` (batch, length) then says which of these each token has.
+        """
         hidden = embedded.to(torch.float32, copy=True)
         conv, ssm = [], []
         for layer, layer_conv, layer_ssm in zip(self.layers, state.conv, state.ssm, strict=True):
-            if isinstance(layer, PostNormBlock):
-                hidden, layer_conv, layer_ssm = _post_norm(layer, hidden, layer_conv, layer_ssm, self.block_size)
-            else:
-                block = cast(Mamba2Block, layer)
-                hidden, layer_conv, layer_ssm = _pre_norm(block, hidden, layer_conv, layer_ssm, self.block_size)
+            block = cast(Mamba2Block | PostNormBlock, layer)
+            projected = _project(block, hidden)
+            if where is not None:
+                hidden, projected, where = hidden[where], [part[where] for part in projected], None
+            mixed, layer_conv, layer_ssm = _mix(block.mixer, projected, layer_conv, layer_ssm, self.block_size)
+            hidden = _finish(block, hidden, mixed)
             conv.append(layer_conv)
             ssm.append(layer_ssm)
         return self.norm_f(hidden.float()), Mamba2State(tuple(conv), tuple(ssm))
 
 
-def _pre_norm(
-    layer: Mamba2Block, hidden: Tensor, conv: Tensor, ssm: Tensor, block_size: int
-) -> tuple[Tensor, Tensor, Tensor]:
-    """As `Mamba2Block.forward`; changes `hidden` (float32) in place."""
-    mixer = layer.mixer
-    u = _scaled_by_rms(hidden, mixer.config.norm_eps, mixer.in_proj.weight.dtype)
-    mixed, conv, ssm = _mix(mixer, u, conv, ssm, block_size)
-    return hidden.add_(_linear(mixed, mixer.out_proj)), conv, ssm
+def _project(block: Mamba2Block | PostNormBlock, hidden: Tensor) -> list[Tensor]:
+    """Return silu(z), xBC and dt of the hidden states (..., d_model): what the mixer takes from each token alone."""
+    mixer, c = block.mixer, block.mixer.config
+    dtype = mixer.in_proj.weight.dtype
+    u = _scaled_by_rms(hidden, c.norm_eps, dtype) if isinstance(block, Mamba2Block) else hidden.to(dtype)
+    z, xBC, dt = _linear(u, mixer.in_proj).split((c.d_inner, c.d_conv_channels, c.n_heads), dim=-1)
+    return [F.silu(z), xBC, F.softplus(dt.float().add_(mixer.dt_bias.float())).clamp_(c.dt_min, c.dt_max)]
 
 
-def _post_norm(
-    layer: PostNormBlock, hidden: Tensor, conv: Tensor, ssm: Tensor, block_size: int
-) -> tuple[Tensor, Tensor, Tensor]:
-    """As `PostNormBlock.forward`, but the sums have the dtype of the weights, for a norm follows each."""
-    mixer, mlp = layer.mixer, layer.mlp
-    hidden = hidden.to(mixer.in_proj.weight.dtype)
-    mixed, conv, ssm = _mix(mixer, hidden, conv, ssm, block_size)
-    hidden = layer.mixer_norm(_sum(hidden, mixed, mixer.out_proj))
-    return layer.mlp_norm(_sum_of_mlp(hidden, mlp)), conv, ssm
+def _finish(block: Mamba2Block | PostNormBlock, hidden: Tensor, mixed: Tensor) -> Tensor:
+    """Return what follows the mixer's norm, as `Mamba2Block` and `PostNormBlock`. Changes `hidden` if no norm follows.
+
+    The sums of a `PostNormBlock` have the dtype of the weights, for a norm follows each.
+    """
+    if isinstance(block, Mamba2Block):
+        return hidden.add_(_linear(mixed, block.mixer.out_proj))
+    hidden = block.mixer_norm(_sum(hidden.to(mixed.dtype), mixed, block.mixer.out_proj))
+    summed: Tensor = block.mlp_norm(_sum_of_mlp(hidden, block.mlp))
+    return summed
 
 
 def _linear(x: Tensor, linear: nn.Linear, activation: str = "none") -> Tensor:
@@ -151,15 +166,16 @@ def _scaled_by_rms(hidden: Tensor, eps: float, dtype: torch.dtype) -> Tensor:
     return hidden.to(dtype, copy=True).mul_(scale.to(dtype))
 
 
-def _mix(mixer: Mamba2Mixer, u: Tensor, conv: Tensor, ssm: Tensor, block_size: int) -> tuple[Tensor, Tensor, Tensor]:
-    """As `Mamba2Mixer.forward`, without its out_proj: u (batch, length, d_model) -> (batch, length, d_inner)."""
+def _mix(
+    mixer: Mamba2Mixer, projected: list[Tensor], conv: Tensor, ssm: Tensor, block_size: int
+) -> tuple[Tensor, Tensor, Tensor]:
+    """As `Mamba2Mixer.forward`, from silu(z), xBC and dt to what out_proj takes, (batch, length, d_inner)."""
     c = mixer.config
-    z, xBC, dt = _linear(u, mixer.in_proj).split((c.d_inner, c.d_conv_channels, c.n_heads), dim=-1)
+    gate, xBC, dt = projected
     xBC, conv = mixer.convolve(xBC, conv)
     x, B, C = xBC.split((c.d_inner, c.d_state, c.d_state), dim=-1)
-    dt = F.softplus(dt.float().add_(mixer.dt_bias.float())).clamp_(c.dt_min, c.dt_max)
     heads, A = x.unflatten(-1, (c.n_heads, c.head_dim)), -mixer.A_log.float().exp()
     y, ssm = ssd_scan_factored(heads, dt, A, B[:, :, None], C[:, :, None], ssm, block_size)
     y, D = y.flatten(-2), mixer.D.to(y.dtype).repeat_interleave(c.head_dim)  # (batch, length, d_inner), (d_inner,)
-    y.addcmul_(x, D).mul_(F.silu(z))
+    y.addcmul_(x, D).mul_(gate)
     return _scaled_by_rms(y, c.norm_eps, y.dtype), conv, ssm

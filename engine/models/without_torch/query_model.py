@@ -59,28 +59,38 @@ class Layer:
         conv = np.zeros((c.d_conv - 1, c.d_conv_channels), np.float32)
         return conv, np.zeros((c.n_heads, c.head_dim, c.d_state), np.float32)
 
-    def read(self, hidden: Array, take: Callable[[], State], give: Callable[[State], object]) -> Array:
+    def read(
+        self,
+        hidden: Array,
+        take: Callable[[], State],
+        give: Callable[[State], object],
+        where: NDArray[np.int64] | None = None,
+    ) -> Array:
         """Read a slice; return its hidden states.
 
+        With `where` (length,), `hidden` are rows (n, d_model), and each token has the one that `where` says: what
+        depends on a token alone is then computed once for each row.
+
         `take` returns the state before it, and `give` receives the state after it, as soon as it is known: most of the
-        work needs neither, so the next slice can be read meanwhile. The five steps of the mixer are those of
+        work needs neither, so the next slice can be read meanwhile. The steps of the mixer are those of
         `engine.models.mamba2.Mamba2Mixer`.
         """
         c = self._config
-        # 1. project to z, xBC and dt
+        # 1. project to z, xBC and dt, and make the steps dt positive
         gate, xBC, dt = self._project(hidden)
+        dt = np.clip(np.logaddexp(dt + self._weights["mixer.dt_bias"], 0), c.dt_min, c.dt_max).astype(np.float32)
+        if where is not None:
+            hidden, gate, xBC, dt = (part[where] for part in (hidden, gate, xBC, dt))
         # 2. convolve x, B and C over the tokens
         conv, ssm = take()
         extended = np.concatenate((conv, xBC))  # (d_conv - 1 + length, channels)
         convolved = self._silu(self._convolve(extended))
         x, B, C = np.split(convolved, (c.d_inner, c.d_inner + c.d_state), axis=1)
-        # 3. make the steps dt positive
-        dt = np.clip(np.logaddexp(dt + self._weights["mixer.dt_bias"], 0), c.dt_min, c.dt_max).astype(np.float32)
-        # 4. scan
+        # 3. scan
         heads = x.reshape(len(x), c.n_heads, c.head_dim)
         y, ssm = scan_factored(heads, dt, self._A, B, C, ssm, c.block_size)
         give((extended[len(x) :].copy(), ssm))
-        # 5. add D x, gate with z, normalise and project back to d_model
+        # 4. add D x, gate with z, normalise and project back to d_model
         gated = y.reshape(len(x), -1)
         x *= self._D
         gated += x
@@ -140,24 +150,32 @@ class Layer:
 
 
 def read_slices(
-    layers: Sequence[Layer], embedded: Array, states: Sequence[State] | None = None, threads: Executor | None = None
+    layers: Sequence[Layer],
+    rows: Array,
+    where: NDArray[np.int64],
+    states: Sequence[State] | None = None,
+    threads: Executor | None = None,
 ) -> tuple[Array, list[State]]:
-    """Read a text, given as the embeddings (length, d_model) of its tokens, from `states`, or from the empty ones.
+    """Read a text from `states`, or from the empty ones.
 
+    `rows` (n, d_model) are the embeddings of its distinct tokens, and `where` (length,) says which each token has.
     Returns its hidden states (length, d_model) and the states after it. With `threads`, a slice of the text enters a
     layer as soon as the slice before it has left its state there.
     """
-    starts = range(0, len(embedded), CHUNK_TOKENS)
+    starts = range(0, len(where), CHUNK_TOKENS)
     first = list(states or (layer.empty_state() for layer in layers))
     links: list[list[Future[State]]] = [[Future() for _ in layers] for _ in range(len(starts) + 1)]
     for link, state in zip(links[0], first, strict=True):
         link.set_result(state)
 
     def read(number: int) -> Array:
-        hidden, after = embedded[starts[number] : starts[number] + CHUNK_TOKENS], links[number + 1]
+        distinct, inverse = np.unique(where[starts[number] : starts[number] + CHUNK_TOKENS], return_inverse=True)
+        hidden, after = rows[distinct], links[number + 1]
+        row_of_each: NDArray[np.int64] | None = inverse  # for the first layer; from there on each token has its own
         try:
             for layer, taken, given in zip(layers, links[number], after, strict=True):
-                hidden = layer.read(hidden, taken.result, given.set_result)
+                hidden = layer.read(hidden, taken.result, given.set_result, row_of_each)
+                row_of_each = None
         except BaseException as error:  # or the slices after this one would wait for ever
             for link in after:
                 if not link.done():

@@ -51,13 +51,12 @@ class QueryWeights:
         return [self._layer(i, n, of) for i, n in enumerate(heads)]
 
     def rows(self, ids: NDArray[np.int64]) -> tuple[Array, Array]:
-        """Return the embeddings (n, d_model) and the weights in the mean (n,) of the tokens `ids`."""
+        """Return the embeddings (n, d_model) and the weights in the mean (n,) of the distinct tokens `ids`."""
         if self._table is not None:
             rows = self._table[ids].astype(np.float32)
         else:
-            unique, where = np.unique(ids, return_inverse=True)
             table = self._tensors[_TABLE]
-            rows = np.concatenate([table[i : i + 1] for i in unique.tolist()]).astype(np.float32)[where]
+            rows = np.concatenate([table[i : i + 1] for i in ids.tolist()]).astype(np.float32)
         if self._scales is not None:
             rows *= self._scales[ids][:, None]
         return rows, self._token_weight[ids]

@@ -11,7 +11,7 @@ from longsearch.engine.inference.encoder import Encoder
 from longsearch.engine.inference.numpy_encoder import NumpyEncoder
 from longsearch.engine.inference.query_encoder import QueryEncoder
 from longsearch.engine.models.without_torch import query_model
-from longsearch.engine.models.without_torch.int8_layer import product, quantise
+from longsearch.engine.models.without_torch.int8_layer import Int8Layer, product, quantise
 from longsearch.engine.models.without_torch.onnx_graph import Graph
 from longsearch.engine.models.without_torch.query_model import Layer, read_slices, scan, scan_factored
 from longsearch.engine.readouts.parts import DocumentEmbedding, EmbeddedPart
@@ -141,15 +141,43 @@ def test_a_text_read_in_slices_of_any_length_has_the_states_of_one_slice(tiny: P
     assert queries is not None
     layers = queries.weights.layers(1.0)
     embedded = np.random.default_rng(2).standard_normal((100, 16)).astype(np.float32)
-    whole, end = read_slices(layers, embedded)
+    whole, end = read_slices(layers, embedded, np.arange(100))
     states, read = None, []
     for start, stop in ((0, 1), (1, 33), (33, 97), (97, 100)):
-        hidden, states = read_slices(layers, embedded[start:stop], states)
+        hidden, states = read_slices(layers, embedded, np.arange(start, stop), states)
         read.append(hidden)
     np.testing.assert_allclose(np.concatenate(read), whole, rtol=0, atol=1e-5)
     for state, right in zip(states or [], end, strict=True):
         for array, other in zip(state, right, strict=True):
             np.testing.assert_allclose(array, other, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("products", [Layer, Int8Layer])
+def test_the_first_product_is_made_once_for_each_distinct_token_of_a_slice(
+    tiny: Path, products: type[Layer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queries = QueryEncoder.open(tiny)
+    assert queries is not None
+    layers, rng = queries.weights.layers(1.0, products), np.random.default_rng(3)
+    rows, where = rng.standard_normal((9, 16)).astype(np.float32), rng.integers(9, size=60)
+    monkeypatch.setattr(query_model, "CHUNK_TOKENS", 40)
+    n_rows: list[int] = []
+    project = products._project
+
+    def counted(layer: Layer, hidden: np.ndarray) -> list[np.ndarray]:
+        n_rows.append(len(hidden))
+        return project(layer, hidden)
+
+    monkeypatch.setattr(products, "_project", counted)
+    once, end = read_slices(layers, rows, where)
+    assert n_rows == [len(set(where[:40])), 40, len(set(where[40:])), 20]
+    n_rows.clear()
+    monkeypatch.setattr(np, "unique", lambda ids, return_inverse: (ids, np.arange(len(ids))))
+    for_each, right = read_slices(layers, rows, where)
+    assert n_rows == [40, 40, 20, 20]
+    np.testing.assert_allclose(once, for_each, rtol=0, atol=1e-5)
+    for state, other in zip(end, right, strict=True):
+        np.testing.assert_allclose(state[1], other[1], rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize(("n_out", "n_in"), [(1, 1), (7, 300), (130, 16)])

@@ -125,6 +125,28 @@ def test_an_mlp_in_int8_gives_the_same_in_blocks_and_at_once(batch, monkeypatch)
     assert all(torch.equal(tensor, in_blocks[1].tensors()[name]) for name, tensor in at_once[1].tensors().items())
 
 
+@pytest.mark.parametrize("config", [CONFIG, POST_NORM], ids=["mixers only", "MLPs and post-norms"])
+def test_the_first_product_is_made_once_for_each_distinct_token_of_a_slice(config):
+    _, quick = both(config)
+    ids, shapes = tokens(3, 40), []
+    for layer in quick.layers:
+        layer.mixer.in_proj.register_forward_pre_hook(lambda _, given: shapes.append(tuple(given[0].shape[:-1])))
+    with torch.inference_mode():
+        once = quick.step(ids, quick.initial_state(3))
+        assert shapes == [(len(ids.unique()),), (3, 40), (3, 40)]
+        check(quick.step_embedded(quick.embeddings(ids), quick.initial_state(3)), once)
+    assert shapes[3:] == [(3, 40)] * 3
+
+
+def test_in_int8_distinct_tokens_and_all_tokens_give_the_same_to_the_bit():
+    quick, ids = in_int8(), tokens(3, 40)
+    with torch.inference_mode():
+        once = quick.step(ids, quick.initial_state(3))
+        each = quick.step_embedded(quick.embeddings(ids), quick.initial_state(3))
+    assert torch.equal(once[0], each[0])
+    assert all(torch.equal(tensor, each[1].tensors()[name]) for name, tensor in once[1].tensors().items())
+
+
 class Passes(TorchDispatchMode):
     """Counts the operations that write numbers of the MLPs' inner width, by their names."""
 
