@@ -6,6 +6,7 @@ The plots have no background, and their colours are of middle brightness: they c
 import json
 import re
 import sys
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,7 @@ _STYLE = {
 
 
 def draw(source: Path) -> list[str]:
-    """Draw three plots beside the JSON file. Returns their paths."""
+    """Draw four plots beside the JSON file. Returns their paths."""
     mpl.use("Agg")
     from matplotlib import pyplot
 
@@ -54,6 +55,7 @@ def draw(source: Path) -> list[str]:
             ("by-Q", _by_block, (9, 3.4)),
             ("by-V", _by_slice, (9, 6.6)),
             ("by-length", _by_length, (9, 3.6)),
+            ("by-width", _by_width, (9, 3.4)),
         ):
             figure = pyplot.figure(figsize=size, layout="constrained")
             draw_on(figure, rows)
@@ -113,6 +115,28 @@ def _by_length(figure: Any, rows: list[Row]) -> None:
     memory_axes.set(yscale="log", ylim=(1, None))
     memory_axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
     vertical_axes.legend()
+
+
+def _by_width(figure: Any, rows: list[Row]) -> None:
+    """What a width of MatMamba saves (arXiv 2410.06718): latency and memory of the bundled model."""
+    widths = {f"bundled at {width}": float(Fraction(width)) for width in ("1/8", "1/4", "1/2", "1")}
+    swept = sorted((row for row in rows if row["model"] in widths), key=lambda row: widths[row["model"]])
+    time_axes, memory_axes = figure.subplots(1, 2)
+    longest = max(row["tokens"] for row in swept)
+    for tokens, mark in zip(sorted({row["tokens"] for row in swept}), "os", strict=True):
+        curve = [row for row in swept if row["tokens"] == tokens]
+        style = {"color": _COLOURS["bundled"], "marker": mark, "label": f"{tokens:,} tokens"}
+        time_axes.plot([widths[row["model"]] for row in curve], [1000 * row["seconds"] for row in curve], **style)
+        if tokens == longest:
+            memory_axes.plot([widths[row["model"]] for row in curve], [row["added_mib"] for row in curve], **style)
+    _axes(time_axes, "Latency by width", "width", "ms")
+    _axes(memory_axes, f"Memory by width, {longest:,} tokens", "width", "MiB added")
+    time_axes.set_ylim(1, None)
+    time_axes.set_yscale("log")
+    time_axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+    for axes in (time_axes, memory_axes):
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: str(Fraction(value).limit_denominator(8))))
+    time_axes.legend()
 
 
 def _curves(rows: list[Row], by: str) -> dict[str, list[Row]]:

@@ -19,6 +19,7 @@ from longsearch.engine.models.other_families import RWKV7Config, XLSTMConfig
 from longsearch.engine.models.recurrent import RecurrentModel
 from longsearch.engine.papers.recurrent.rwkv7 import RWKV7
 from longsearch.engine.papers.recurrent.xlstm import XLSTM
+from longsearch.engine.widths import parse_width
 
 _VOCABULARY = 8192
 _WARM_UP_TOKENS = 512
@@ -51,10 +52,11 @@ class Cell(NamedTuple):
 def make(name: str) -> RecurrentModel | Transformer:
     """Make a model of 128 channels and 2 layers, the same in every process, or the bundled one or its transformer."""
     torch.manual_seed(0)
-    if name == "bundled":
+    if name.startswith("bundled"):
         from longsearch.engine.inference.encoder import Encoder
 
-        return Encoder.open("bundled", device="cpu", dtype="float32").model
+        width = parse_width(name.partition(" at ")[2] or "1")
+        return Encoder.open("bundled", device="cpu", dtype="float32", width=width).model
     if name == "transformer":
         return Transformer().requires_grad_(False)
     model: torch.nn.Module

@@ -3,9 +3,9 @@
 After Figures 3 to 5 of "Linear-Time and Constant-Memory Text Embeddings Based on Recurrent Language Models" (arXiv
 2604.18199), on the processor instead of a GPU. Q is the block of the scan, V the vertical chunk. V of the whole length
 is the paper's fully horizontal inference. The three families have random weights of one small shape, in float32; the
-bundled model is a fourth, and beside it stands a transformer of its size. Needs Linux, and some ten minutes of one
-core; `--only`, `--sweeps` and `--longest` make it shorter, and `--smoke` takes a minute. Prints every figure, writes
-sweeps.json, and draws it with `sweep_plots.py`.
+bundled model is a fourth, also at its four widths, and beside it stands a transformer of its size. Needs Linux, and
+some ten minutes of one core; `--only`, `--sweeps` and `--longest` make it shorter, and `--smoke` takes a minute.
+Prints every figure, writes sweeps.json, and draws it with `sweep_plots.py`.
 
 The cells of a model take turns in one process, and the shortest of several processor times counts. Memory is that of a
 separate process for each cell: what the reading adds to the weights and the libraries, at the highest.
@@ -22,7 +22,9 @@ from typing import Any
 
 from measuring import REPOSITORY
 
+WIDTHS = ("1", "1/2", "1/4", "1/8")
 MODELS = {"Mamba2": 256, "RWKV-7": 32, "xLSTM": 64, "bundled": 64, "transformer": 1}
+MODELS |= {f"bundled at {width}": 64 for width in WIDTHS}
 """The models, and Q of each as its checkpoints have it; a transformer has no blocks."""
 BLOCKS = (8, 16, 32, 64, 128, 256, 512)
 _MAX_BLOCK = {"RWKV-7": 64}  # the two factors of its decay would leave float32's range
@@ -32,13 +34,19 @@ LENGTHS = (512, 2048, 8192, 32_768, 131_072, 1_048_576)
 _LONGEST_WHOLE = 32_768  # one slice of 131,072 tokens would take gigabytes
 BESIDE = (512, 2048, 4096, 8192, 16_384)
 """Lengths at which the bundled model and the transformer are timed."""
-SWEEPS = ("Q", "V", "length", "beside")
+QUERY = 16
+"""Tokens of a query, whose latency is measured by width."""
+SWEEPS = ("Q", "V", "length", "beside", "width")
 Row = dict[str, Any]
 
 
 def plan(model: str, smoke: bool, longest: int) -> Iterator[Row]:
     """Yield what to measure of a model: the sweep, and Q, V, batch and tokens."""
     Q, n, rows, shrink = MODELS[model], *((128, 2, 64) if smoke else (4096, 8, 1))
+    if model.startswith("bundled at "):
+        for length in (QUERY, n):
+            yield {"sweep": "width", "Q": Q, "V": min(length, USUAL_SLICE // shrink), "batch": 1, "tokens": length}
+        return
     if model in ("bundled", "transformer"):
         for length in (length // shrink for length in BESIDE if length <= longest):
             V = length if model == "transformer" else min(length, USUAL_SLICE // shrink)
