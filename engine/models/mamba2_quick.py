@@ -102,7 +102,8 @@ def _project(block: Mamba2Block | PostNormBlock, hidden: Tensor) -> list[Tensor]
     """Return silu(z), xBC and dt of the hidden states (..., d_model): what the mixer takes from each token alone."""
     mixer, c = block.mixer, block.mixer.config
     dtype = mixer.in_proj.weight.dtype
-    u = _scaled_by_rms(hidden, c.norm_eps, dtype) if isinstance(block, Mamba2Block) else hidden.to(dtype)
+    pre_norm = isinstance(block, Mamba2Block)
+    u = _scale_by_rms(hidden.to(dtype, copy=True), hidden, c.norm_eps) if pre_norm else hidden.to(dtype)
     z, xBC, dt = _linear(u, mixer.in_proj).split((c.d_inner, c.d_conv_channels, c.n_heads), dim=-1)
     return [F.silu(z), xBC, F.softplus(dt.float().add_(mixer.dt_bias.float())).clamp_(c.dt_min, c.dt_max)]
 
@@ -145,12 +146,15 @@ def _sum(hidden: Tensor, x: Tensor, linear: nn.Linear) -> Tensor:
 
 
 def _sum_of_mlp(hidden: Tensor, mlp: MLP) -> Tensor:
-    """hidden + mlp(hidden), in int8 in blocks of tokens whose inner activations stay in the processor's caches."""
+    """hidden + mlp(hidden). May change `hidden`.
+
+    In int8, the blocks have so many tokens that their inner activations stay in the processor's caches.
+    """
     if not (isinstance(mlp.up, Int8Linear) and isinstance(mlp.down, Int8Linear)):
         return _sum(hidden, _linear(hidden, mlp.up, "hardswish"), mlp.down)
-    blocks = hidden.flatten(0, -2).split(_MLP_TOKENS * torch.get_num_threads())
-    mixed = [mlp.down.after_hardswish(mlp.up.activated(block, "hardswish")).add_(block) for block in blocks]
-    return torch.cat(mixed).view(hidden.shape)
+    for block in hidden.flatten(0, -2).split(_MLP_TOKENS * torch.get_num_threads()):
+        block.add_(mlp.down.after_hardswish(mlp.up.activated(block, "hardswish")))
+    return hidden
 
 
 def _fold(weights: dict[str, Tensor], norm: str, matrix: str) -> None:
@@ -159,11 +163,13 @@ def _fold(weights: dict[str, Tensor], norm: str, matrix: str) -> None:
     weights[norm] = torch.ones_like(weights[norm])
 
 
-def _scaled_by_rms(hidden: Tensor, eps: float, dtype: torch.dtype) -> Tensor:
-    """hidden / rms(hidden), (batch, length, channels), in `dtype`; the mean square is summed in float32."""
-    square = torch.linalg.vector_norm(hidden, dim=-1, keepdim=True, dtype=torch.float32).square_()
-    scale = square.div_(hidden.shape[-1]).add_(eps).rsqrt_()
-    return hidden.to(dtype, copy=True).mul_(scale.to(dtype))
+def _scale_by_rms(x: Tensor, exact: Tensor, eps: float) -> Tensor:
+    """Divide x (batch, length, channels) in place by the rms of `exact`, which x may be rounded from, and return it.
+
+    The mean square is summed in float32.
+    """
+    square = torch.linalg.vector_norm(exact, dim=-1, keepdim=True, dtype=torch.float32).square_()
+    return x.mul_(square.div_(x.shape[-1]).add_(eps).rsqrt_().to(x.dtype))
 
 
 def _mix(
@@ -178,4 +184,4 @@ def _mix(
     y, ssm = ssd_scan_factored(heads, dt, A, B[:, :, None], C[:, :, None], ssm, block_size)
     y, D = y.flatten(-2), mixer.D.to(y.dtype).repeat_interleave(c.head_dim)  # (batch, length, d_inner), (d_inner,)
     y.addcmul_(x, D).mul_(gate)
-    return _scaled_by_rms(y, c.norm_eps, y.dtype), conv, ssm
+    return _scale_by_rms(y, y, c.norm_eps), conv, ssm

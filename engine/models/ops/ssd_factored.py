@@ -64,14 +64,16 @@ def _pass_states(added: Tensor, reference: Tensor, state: Tensor) -> tuple[Tenso
     """The state that enters each block, times exp(r), in the dtype of `added`; and the final state, float32.
 
     added (batch, blocks, heads, head_dim, d_state) is what each block adds, times exp(-r); reference (batch, blocks,
-    1, heads) is r, half of the block's log decay. A block so adds exp(r) * added to the state at its end.
+    1, heads) is r, half of the block's log decay. So the state after a block is exp(r) (added + exp(r) state).
     """
-    scale, decay = (t.exp().mT[..., None] for t in (reference, 2 * reference))  # (batch, blocks, heads, 1, 1)
-    entering = []
-    for block_added, block_scale, block_decay in zip(*(t.unbind(1) for t in (added, scale, decay)), strict=True):
-        entering.append((state * block_scale).to(added.dtype))
-        state = (block_added * block_scale).addcmul_(state, block_decay)
-    return torch.stack(entering, dim=1), state
+    scales = reference.exp().mT[..., None]  # (batch, blocks, heads, 1, 1)
+    # one buffer for all blocks saves a pass, but takes no gradient
+    into = None if torch.is_grad_enabled() else torch.empty_like(added, dtype=torch.float32)
+    entering: list[Tensor] = []
+    for block, scale in enumerate(scales.unbind(1)):
+        entering.append(torch.mul(state, scale, out=None if into is None else into[:, block]))
+        state = (added[:, block] + entering[-1]) * scale
+    return (torch.stack(entering, dim=1) if into is None else into).to(added.dtype), state
 
 
 def _blocks(t: Tensor, Q: int) -> Tensor:

@@ -20,6 +20,7 @@ from longsearch.engine.models.without_torch.query_model import Array, Layer
 
 _LARGEST = 127
 _LEAST_SCALE = 1e-30  # of a token whose activations are all 0
+_LEAST_OF_HARDSWISH = -0.375  # at -1.5
 _MATRICES = ("mixer.in_proj.weight", "mixer.out_proj.weight", "mlp.up.weight", "mlp.down.weight")
 
 
@@ -46,17 +47,18 @@ class Int8Layer(Layer):
     def _end(self) -> onnxruntime.InferenceSession:
         graph, w, eps = Graph("gated", "hidden"), self._weights, self._config.norm_eps
 
-        def summed(x: str, name: str, weight: Array, hidden: str, norm: str) -> str:
-            y = product(graph, quantise(graph, x), weight, w[f"{name}.bias"])
+        def summed(quantised: tuple[str, str, str], name: str, weight: Array, hidden: str, norm: str) -> str:
+            y = product(graph, quantised, weight, w[f"{name}.bias"])
             norms = (graph.constant(w[f"{norm}.{part}"]) for part in ("weight", "bias"))
             return graph.add("LayerNormalization", graph.add("Add", y, hidden), *norms, epsilon=eps)
 
         ones = graph.constant(np.ones(self._config.d_inner, np.float32))
         normed = graph.add("SimplifiedLayerNormalization", "gated", ones, epsilon=eps)
-        hidden = summed(normed, "mixer.out_proj", w["mixer.out_proj.weight"], "hidden", "mixer_norm")
+        hidden = summed(quantise(graph, normed), "mixer.out_proj", w["mixer.out_proj.weight"], "hidden", "mixer_norm")
         up = product(graph, quantise(graph, hidden), w["mlp.up.weight"], w["mlp.up.bias"])
         down = w["mlp.down.weight"] * 6  # HardSwish divides by it
-        return graph.open(summed(graph.add("HardSwish", up), "mlp.down", down, hidden, "mlp_norm"))
+        inner = quantise(graph, graph.add("HardSwish", up), _LEAST_OF_HARDSWISH)
+        return graph.open(summed(inner, "mlp.down", down, hidden, "mlp_norm"))
 
     def _project(self, hidden: Array) -> list[Array]:
         gate_xBC_dt: list[Array] = self._projecting.run(None, {"hidden": hidden})
@@ -81,17 +83,25 @@ def _silu(graph: Graph, x: str) -> str:
     return graph.add("QuickGelu", x, alpha=1.0)
 
 
-def quantise(graph: Graph, x: str) -> tuple[str, str, str]:
-    """Return q (length, in), s and -s z (length, 1) of x (length, in)."""
+def quantise(graph: Graph, x: str, least_of_all: float | None = None) -> tuple[str, str, str]:
+    """Return q (length, in), s (length, 1), and -s z beside 1 (length, 2), of x (length, in).
+
+    `least_of_all`: a number that nothing in x is below and most tokens reach, which saves a pass.
+    """
     axis, nothing = graph.constant(np.array([1])), graph.constant(0.0)
-    least = graph.add("Min", graph.add("ReduceMin", x, axis, keepdims=0), nothing)
+    if least_of_all is None:
+        least = graph.add("Min", graph.add("ReduceMin", x, axis, keepdims=0), nothing)
+    else:
+        least = graph.constant(least_of_all)
     most = graph.add("Max", graph.add("ReduceMax", x, axis, keepdims=0), nothing)
     step = graph.add("Mul", graph.add("Sub", most, least), graph.constant(1 / _LARGEST))
     step = graph.add("Max", step, graph.constant(_LEAST_SCALE))
     shift = graph.add("Round", graph.add("Div", least, step))  # -z
     zero = graph.add("Cast", graph.add("Neg", shift), to=UINT8)
     q = graph.add("QuantizeLinear", x, step, zero, axis=0)
-    return q, graph.add("Unsqueeze", step, axis), graph.add("Unsqueeze", graph.add("Mul", shift, step), axis)
+    column = graph.add("Unsqueeze", graph.add("Mul", shift, step), axis)
+    ones_beside = graph.add("Pad", column, graph.constant(np.array([0, 0, 0, 1])), graph.constant(1.0))
+    return q, graph.add("Unsqueeze", step, axis), ones_beside
 
 
 def product(graph: Graph, quantised: tuple[str, str, str], weight: Array, bias: Array) -> str:
@@ -102,5 +112,4 @@ def product(graph: Graph, quantised: tuple[str, str, str], weight: Array, bias: 
     sums = rounded.sum(1, dtype=np.float32) * scale  # (out,): W 1
     constants = (np.ascontiguousarray(rounded.T), np.ones((), np.float32), scale)
     scaled = graph.add("MatMulIntegerToFloat", q, *map(graph.constant, constants))
-    shifted = graph.add("Gemm", shift, *map(graph.constant, (sums[None], bias)))
-    return graph.add("Add", graph.add("Mul", scaled, step), shifted)
+    return graph.add("Gemm", shift, graph.constant(np.stack((sums, bias))), graph.add("Mul", scaled, step))

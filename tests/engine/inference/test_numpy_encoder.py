@@ -1,5 +1,6 @@
 """Documents read by numpy have torch's vectors, in float32 and int8, and each resumes what the other one saved."""
 
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -191,6 +192,36 @@ def test_a_product_in_int8_is_near_that_in_float32(n_out: int, n_in: int) -> Non
     exact, quick = x @ weight.T + bias, session.run(None, {"x": x})[0]
     np.testing.assert_allclose(quick, exact, rtol=0, atol=0.15 * np.sqrt(n_in))
     np.testing.assert_allclose(quick[3], bias, rtol=0, atol=1e-6)
+
+
+def test_a_least_value_that_is_known_gives_the_product_of_one_that_is_looked_for() -> None:
+    rng = np.random.default_rng(0)
+    weight, bias = rng.standard_normal((30, 40), np.float32), rng.standard_normal(30, np.float32)
+    x = np.maximum(rng.standard_normal((20, 40), np.float32), -0.5)
+    x[:, 0] = -0.5  # every token reaches it
+    found = []
+    for least in (None, -0.5):
+        graph = Graph("x")
+        session = graph.open(product(graph, quantise(graph, "x", least), weight, bias))
+        found.append(session.run(None, {"x": x})[0])
+    np.testing.assert_array_equal(found[0], found[1])
+
+
+def test_a_layer_in_int8_passes_few_times_over_its_activations(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    queries = QueryEncoder.open(tiny)
+    assert queries is not None
+    counts: Counter[str] = Counter()
+    add = Graph.add
+
+    def counted(graph: Graph, operator: str, *inputs: str, **attributes: float) -> str:
+        counts[operator] += 1
+        return add(graph, operator, *inputs, **attributes)
+
+    monkeypatch.setattr(Graph, "add", counted)
+    queries.weights.layers(1.0, Int8Layer)
+    whole = ("MatMulIntegerToFloat", "Gemm", "QuantizeLinear", "ReduceMax", "ReduceMin", "HardSwish", "Add")
+    # six products of four activations; hardswish tells its own least value, and sums are left for the residuals
+    assert [counts[operator] / queries.weights.config.n_layers for operator in whole] == [6, 6, 4, 4, 3, 1, 2]
 
 
 def test_a_format_that_needs_more_packages_says_which(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
