@@ -162,7 +162,7 @@ class LongsearchApp(App[str]):
     @on(Driver.SignalResume)
     def _draw_again(self) -> None:
         """Draw all of the screen after the shell's `fg`: Textual draws what has changed, on an empty terminal."""
-        self.refresh(layout=True)
+        self.screen.refresh()
 
     def tell_mistakes(self) -> None:
         """Show what is wrong with the settings."""

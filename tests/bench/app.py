@@ -69,24 +69,44 @@ Bare().run()
 """
 """The least that Textual can show: what the first paint is compared with."""
 BARE_PANES = """
+from rich.segment import Segment
 from textual.app import App
-from textual.containers import Horizontal, VerticalScroll
-from textual.widgets import Input, OptionList, Static
+from textual.containers import Horizontal
+from textual.geometry import Size
+from textual.screen import ModalScreen
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.widgets import Input, OptionList
+
+class Lines(ScrollView, can_focus=True):
+    def on_mount(self):
+        self.virtual_size = Size(70, 100_000)
+    def render_line(self, y):
+        text = f"{self.scroll_offset.y + y} twelve words of a text that is long enough to fill the pane"
+        return Strip([Segment(text, self.rich_style)]).adjust_cell_length(self.size.width, self.rich_style)
+
+class Box(ModalScreen):
+    CSS = "Box { align: center middle; } OptionList { width: 80; height: 30; border: round $border; }"
+    BINDINGS = [("escape", "dismiss", "Close")]
+    def compose(self):
+        yield OptionList(*[f"a line of the box {n}" for n in range(100)])
 
 class Panes(App):
-    CSS = "OptionList { width: 9fr; height: 1fr; } VerticalScroll { width: 11fr; height: 1fr; }"
+    CSS = "OptionList { width: 9fr; height: 1fr; } Lines { width: 11fr; height: 1fr; }"
+    BINDINGS = [("f1", "box", "Box")]
     def compose(self):
         line = Input()
         line.cursor_blink = False
         yield line
         with Horizontal():
             yield OptionList(*["a title of a document\\nand two lines\\nof its passage"] * 20)
-            with VerticalScroll():
-                yield Static("twelve words of a text that is long enough to fill the pane " * 200)
+            yield Lines()
+    def action_box(self):
+        self.push_screen(Box())
 
 Panes().run()
 """
-"""A query, a list and a text as Textual has them: what a key to its frame is compared with."""
+"""A query, a list, a text and a box as Textual has them: what a key to its frame is compared with."""
 PROGRAM = Path(__file__).with_name("app_with_much.py")
 
 
@@ -188,7 +208,15 @@ def bare_keys(n: int) -> None:
     app = Terminal([sys.executable, "-c", BARE_PANES], {})
     app.first_paint_s()
     app.settle()
-    keys = (("the focus, to the list", "\t"), ("the focus, to the text", "\t"), ("PgDn in the text", "\x1b[6~"))
+    keys = (
+        ("a letter of the query", "a"),
+        ("the focus, to the list", "\t"),
+        ("down in the list", "\x1b[B"),
+        ("the focus, to the text", "\t"),
+        ("PgDn in the text", "\x1b[6~"),
+        ("F1, a box", "\x1bOP"),
+        ("Esc, back", "\x1b"),
+    )
     times: dict[str, list[tuple[float, float]]] = {name: [] for name, _ in keys}
     for _ in range(n):
         for name, key in keys:

@@ -4,6 +4,7 @@
 """
 
 import asyncio
+import gc
 import json
 import sys
 import time
@@ -68,7 +69,7 @@ def main(report: str) -> None:
     """Run the app; then write the report."""
     longest: list[tuple[float, str]] = []
     note_blocks(longest)
-    LongsearchApp(much()).run()
+    LongsearchApp(much(), when_shown=gc.freeze).run()  # as `longsearch open` does
     Path(report).write_text(json.dumps(longest))
 
 

@@ -5,15 +5,24 @@ from typing import Any
 import pytest
 from rich.style import Style
 from textual._compositor import Compositor
+from textual.color import Color
 from textual.content import Content
+from textual.css.stylesheet import Stylesheet
 from textual.pilot import Pilot
+from textual.renderables.background_screen import BackgroundScreen
+from textual.visual import RenderOptions
+from textual.widgets import Input
 
 from longsearch.tui.app import LongsearchApp
+from longsearch.tui.screens.box import BoxScreen, Dimmed
 from longsearch.tui.screens.text_boxes import help_content
 from longsearch.tui.widgets import long_text
 from longsearch.tui.widgets.long_text import LongText, wrapped
 from longsearch.tui.widgets.preview import Preview
 from longsearch.tui.widgets.query_bar import QueryBar
+from longsearch.tui.widgets.relevance_strip import RelevanceStrip
+from longsearch.tui.widgets.results import Results
+from longsearch.tui.widgets.status_line import StatusLine
 from tests.tui.fake_backend import three_reports
 from tests.tui.tui_helpers import SMALL, WIDE, ask, preview, results, settle, until
 
@@ -171,3 +180,122 @@ async def test_the_end_of_the_help_can_be_read_at_every_width() -> None:
             await until(pilot, lambda: box.scroll_offset.y == box.max_scroll_y)
             last = box.render_line(box.size.height - 1).text.split()
             assert last and help_content().plain.split()[-len(last) :] == last, size
+
+
+async def test_a_move_of_the_focus_styles_neither_the_query_nor_the_list_nor_the_text(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    styled: list[object] = []
+    style = Stylesheet.apply
+    monkeypatch.setattr(Stylesheet, "apply", lambda self, node, **how: styled.append(node) or style(self, node, **how))
+    async with LongsearchApp(three_reports()).run_test(size=(140, 40)) as pilot:
+        await ask(pilot, "valve")
+        for key, n_most in (("enter", 2), ("enter", 4), ("escape", 4), ("slash", 2)):
+            del styled[:]
+            await pilot.press(key)
+            await settle(pilot)
+            assert len(styled) <= n_most, (key, styled)
+            assert not [node for node in styled if isinstance(node, Input | Results | Preview)], key
+
+
+async def test_the_cursor_in_the_list_paints_the_rows_that_it_leaves_and_reaches_as_all_rows_would_be(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lines: list[int] = []
+    paint = Results.render_line
+    monkeypatch.setattr(Results, "render_line", lambda self, y: lines.append(y) or paint(self, y))
+    async with LongsearchApp(three_reports()).run_test(size=(140, 40)) as pilot:
+        await ask(pilot, "valve", press_enter=True)
+        for key, n_hits in (("slash", 1), ("enter", 1), ("down", 2), ("up", 2), ("enter", 1), ("escape", 1)):
+            del lines[:]
+            await pilot.press(key)
+            await settle(pilot)
+            rows = results(pilot)
+            assert 0 < len(lines) <= n_hits * max(rows._heights.values()), key
+            painted = rows.render_lines(rows.outer_size.region)
+            rows.refresh()
+            assert rows.render_lines(rows.outer_size.region) == painted, key
+
+
+@pytest.mark.parametrize(("key", "words"), [("f1", "Asking"), ("t", "Page 4")])
+async def test_the_first_frame_of_a_box_has_its_text_and_is_the_only_whole_one(
+    monkeypatch: pytest.MonkeyPatch, key: str, words: str
+) -> None:
+    app = LongsearchApp(three_reports())
+    frames: list[tuple[str, str]] = []
+    paint = Compositor.render_update
+
+    def paint_and_note(self: Compositor, *how: Any, **more: Any) -> Any:
+        update = paint(self, *how, **more)
+        if update is not None:
+            frames.append((type(update).__name__, update.render_segments(app.console)))
+        return update
+
+    async with app.run_test(size=(140, 40)) as pilot:
+        await ask(pilot, "valve", press_enter=True)
+        await pilot.press("enter")
+        await settle(pilot)
+        monkeypatch.setattr(Compositor, "render_update", paint_and_note)
+        await pilot.press(key)
+        await settle(pilot)
+        assert isinstance(app.screen, BoxScreen)
+        whole = [text for kind, text in frames if kind == "LayoutUpdate"]
+        assert len(whole) == 1 and words in frames[0][1], [kind for kind, _ in frames]
+        del frames[:]
+        await pilot.press("escape")
+        await settle(pilot)
+        assert [kind for kind, _ in frames].count("LayoutUpdate") == 1
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.6])
+async def test_a_screen_below_a_box_looks_as_textual_dims_it(alpha: float) -> None:
+    app, color = LongsearchApp(three_reports()), Color.parse("#102030").with_alpha(alpha)
+    async with app.run_test(size=WIDE) as pilot:
+        await ask(pilot, "valve", press_enter=True)
+        options = RenderOptions(lambda _: app.screen.visual_style, {})
+        below = Dimmed(app.screen, color)
+        ours = below.render_strips(*WIDE, app.screen.visual_style, options)
+        theirs = app.console.render_lines(
+            BackgroundScreen(app.screen, color), app.console_options.update(width=WIDE[0], height=WIDE[1]), pad=False
+        )
+        assert len(ours) == WIDE[1]
+        assert [[(one.text, one.style) for one in line] for line in ours] == [
+            [(one.text, one.style) for one in line] for line in theirs
+        ]
+
+
+async def test_what_changes_below_a_box_is_seen_through_it() -> None:
+    async with LongsearchApp(three_reports()).run_test(size=(140, 40)) as pilot:
+        await ask(pilot, "valve", press_enter=True)
+        line = pilot.app.screen.query_one(StatusLine)
+        await pilot.press("f1")
+        await settle(pilot)
+        line.say("a file has come")
+
+        def is_seen() -> bool:
+            update = pilot.app.screen._compositor.render_update(full=True, screen_stack=pilot.app._background_screens)
+            return update is not None and "a file has come" in update.render_segments(pilot.app.console)
+
+        await until(pilot, is_seen)
+
+
+async def test_another_passage_paints_the_rows_of_the_strip_that_change_and_lays_out_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows: list[int] = []
+    layouts: list[object] = []
+    paint, lay_out = RelevanceStrip.render_line, Compositor.reflow
+    monkeypatch.setattr(RelevanceStrip, "render_line", lambda self, y: rows.append(y) or paint(self, y))
+    monkeypatch.setattr(Compositor, "reflow", lambda self, *place: layouts.append(place) or lay_out(self, *place))
+    async with LongsearchApp(three_reports()).run_test(size=(140, 40)) as pilot:
+        await ask(pilot, "valve", press_enter=True)
+        await pilot.press("enter")
+        await settle(pilot)
+        for key in ("n", "n", "pagedown", "pageup"):
+            del rows[:], layouts[:]
+            before = list(pilot.app.screen.query_one(RelevanceStrip)._rows)
+            await pilot.press(key)
+            await settle(pilot)
+            strip = pilot.app.screen.query_one(RelevanceStrip)
+            changed = {y for y, (old, new) in enumerate(zip(before, strip._rows, strict=True)) if old != new}
+            assert changed <= set(rows) and len(rows) < len(strip._rows) / 2 and not layouts, key

@@ -221,7 +221,7 @@ def test_a_heading_is_bold_where_the_text_says_it_and_not_where_a_bookmark_has_o
 def test_the_strip_shows_where_the_passages_are() -> None:
     spans = [Span(0, 10, 0.5), Span(55, 60, 0.9), Span(99, 100, 0.2)]
     rows = strip_rows(spans, 1, 100, (50, 70), 5)
-    assert [row.character for row in rows] == ["▀", " ", "▄", " ", "▄"]
+    assert [(row.upper, row.lower) for row in rows] == [(1, 0), (0, 0), (0, 1), (0, 0), (0, 1)]
     assert [row.current for row in rows] == [False, False, True, False, False]
     assert [row.on_screen for row in rows] == [False, False, True, True, False]
 

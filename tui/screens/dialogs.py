@@ -6,14 +6,14 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
+from longsearch.tui.screens.box import BoxScreen
 from longsearch.tui.text.display import shown
 from longsearch.tui.widgets.key_line import KeyLine
 
 
-class LineScreen(ModalScreen[str | None]):
+class LineScreen(BoxScreen[str | None]):
     """Returns the line that is typed in its input; None if the person left with Esc."""
 
     def on_mount(self) -> None:
@@ -50,7 +50,7 @@ class LineDialog(LineScreen):
         yield KeyLine()
 
 
-class YesNoDialog(ModalScreen[bool]):
+class YesNoDialog(BoxScreen[bool]):
     """Returns True for a yes. Enter is no answer, so that nobody confirms by accident."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -23,6 +23,7 @@ from longsearch.engine.types.progress import FileReport, FileStatus, ScannedPage
 from longsearch.tui.backend.interface import Backend
 from longsearch.tui.backend.latest_only import attempt
 from longsearch.tui.bindings import FILES
+from longsearch.tui.painting import PaintsOnce
 from longsearch.tui.screens.carrying_out import open_file
 from longsearch.tui.text import styles, wording
 from longsearch.tui.text.display import shorten_middle, shown
@@ -42,10 +43,11 @@ _STATUS_WIDTH, _NUMBER_WIDTH, _CELL_PADDING = 8, 7, 2
 _FIXED_WIDTH = _STATUS_WIDTH + 2 * _NUMBER_WIDTH + 5 * _CELL_PADDING + 1
 
 
-class FilesScreen(Screen[None]):
+class FilesScreen(PaintsOnce[None], Screen[None]):
     """A table of all files; below it the reason and the hint of the selected file in full."""
 
     BINDINGS: ClassVar[list[BindingType]] = FILES
+    BLANK = True  # its widgets cover it
 
     def __init__(self, backend: Backend) -> None:
         super().__init__()

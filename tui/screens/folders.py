@@ -7,17 +7,17 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from longsearch.engine.types.results import Folder
+from longsearch.tui.screens.box import BoxScreen
 from longsearch.tui.text import styles
 from longsearch.tui.text.folder_words import folder_lines
 from longsearch.tui.widgets.key_line import KeyLine
 
 
-class FoldersScreen(ModalScreen[str | None]):
+class FoldersScreen(BoxScreen[str | None]):
     """Returns the name of the chosen folder, "" for all; or None if the person left with Esc."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -9,8 +9,8 @@ from typing import ClassVar
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import ModalScreen
 
+from longsearch.tui.screens.box import BoxScreen
 from longsearch.tui.widgets.key_line import KeyLine
 
 QUERY, TEXT = "q", "w"
@@ -19,7 +19,7 @@ ROWS = "".join(letter for letter in dict.fromkeys("asdfghjkl" + ascii_lowercase[
 """The letters of the results: those under the fingers first."""
 
 
-class JumpScreen(ModalScreen[str | None]):
+class JumpScreen(BoxScreen[str | None]):
     """Returns the letter; None if the person left with Esc."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Leave as it is", id="jump.leave")]

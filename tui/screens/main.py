@@ -25,7 +25,7 @@ from longsearch.tui.backend.latest_only import Said
 from longsearch.tui.backend.steps import Steps
 from longsearch.tui.bindings import MAIN
 from longsearch.tui.graphics.terminal import BLOCKS, Graphics
-from longsearch.tui.painting import set_class_of
+from longsearch.tui.painting import PaintsOnce, set_class_of
 from longsearch.tui.text.display import shown
 from longsearch.tui.widgets.key_line import KeyLine
 from longsearch.tui.widgets.query_bar import QueryBar
@@ -43,13 +43,14 @@ _SHARES, _WIDE_SHARE, _MOST_SHIFT = 20, 9, 6
 """Parts of the room for both panes, of the width for the results at first, and that can be moved."""
 
 
-class MainScreen(Screen[None]):
+class MainScreen(PaintsOnce[None], Screen[None]):
     """The screen for searching and reading; the others open on top of it."""
 
     BINDINGS: ClassVar[list[BindingType]] = MAIN
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 - as Screen declares it
     VERTICAL_BREAKPOINTS = [(0, "-tiny"), (14, "-low")]  # noqa: RUF012
     RENEW_EVERY_S = 5.0
+    BLANK = True  # its widgets cover it
     focused: Reactive[Widget | None] = Reactive(None, repaint=False)
     """As in Screen, which would paint everything again when the focus moves."""
 
@@ -239,7 +240,8 @@ class MainScreen(Screen[None]):
         set_class_of(self, is_so, name, self._result_pane, self._text_pane)
 
     def on_screen_suspend(self) -> None:
-        """Another screen opens on top of this one."""
+        """Another screen opens on top of this one, which Textual would paint again before that."""
+        self._repaint_required = False
         self._text_pane.reader.cover(True)
 
     def on_screen_resume(self) -> None:

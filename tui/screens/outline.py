@@ -11,9 +11,9 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.screen import ModalScreen
 
 from longsearch.engine.types.documents import DocumentText
+from longsearch.tui.screens.box import BoxScreen
 from longsearch.tui.text.display import shown
 from longsearch.tui.widgets.long_table import LongTable
 
@@ -53,7 +53,7 @@ def entry_at(entries: list[Entry], offset: int) -> int | None:
     return index - 1 if index else None
 
 
-class OutlineScreen(ModalScreen[int | None]):
+class OutlineScreen(BoxScreen[int | None]):
     """Answers with the offset to go to, or None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -74,21 +74,12 @@ class OutlineScreen(ModalScreen[int | None]):
         yield self._table
 
     def on_mount(self) -> None:
-        """Get ready for the keys."""
+        """List the entries; get ready for the keys."""
+        entries, page_width = self._entries, max(map(cell_len, map(_page, self._entries[-1:])), default=0)
+        columns = ((Text(), None), (Text(justify="right"), page_width)) if page_width else ((Text(), None),)
+        self._table.show(columns, len(entries), lambda row: _cells(entries[row])[: len(columns)])
+        self._table.move_cursor(self._current)
         self._table.focus()
-
-    def on_resize(self) -> None:
-        """List the entries in the width that there is."""
-        self.call_after_refresh(self._fill)
-
-    def _fill(self) -> None:
-        if self.is_attached and (width := self._table.scrollable_content_region.width - 2) > 0:
-            cursor = self._table.cursor_row if self._table.row_count else self._current
-            page_width = max((cell_len(_page(entry)) for entry in self._entries[-1:]), default=0)
-            title_width = max(width - page_width - 2, 1)
-            columns = ((Text(), title_width), (Text(justify="right"), page_width)) if page_width else ((Text(), width),)
-            self._table.show(columns, len(self._entries), lambda row: _cells(self._entries[row])[: len(columns)])
-            self._table.move_cursor(cursor)
 
     def action_move(self, step: int) -> None:
         self._table.action_move(step)

@@ -9,11 +9,11 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from longsearch.tui.backend.latest_only import attempt
+from longsearch.tui.screens.box import BoxScreen
 from longsearch.tui.text import styles
 from longsearch.tui.text.dates import bars
 from longsearch.tui.text.display import clip, shown
@@ -33,7 +33,7 @@ class Line:
     """Whether it offers something else than the list; it goes while what is typed finds a line of the list."""
 
 
-class PickerScreen(ModalScreen[int | None]):
+class PickerScreen(BoxScreen[int | None]):
     """Returns the index of the chosen line; None if the person left with Esc."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -1,18 +1,19 @@
 """Boxes of text that scroll: the help, and why a document has its score. Esc closes them."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.screen import ModalScreen
 
 from longsearch.engine.metadata_lines import describe
 from longsearch.engine.reason_lines import reason_lines
 from longsearch.engine.types.results import DocumentHit
 from longsearch.tui.keys_page import tables
 from longsearch.tui.preferences import Preferences, sound_keys
+from longsearch.tui.screens.box import BoxScreen
 from longsearch.tui.text import styles
 from longsearch.tui.text.display import shown
 from longsearch.tui.widgets.key_line import KeyLine
@@ -53,7 +54,7 @@ def text_box_keys(name: str, close: str) -> list[BindingType]:
     ]
 
 
-class TextBox(ModalScreen[None]):
+class TextBox(BoxScreen[None]):
     """A box of text that scrolls. A subclass returns the text."""
 
     def __init__(self, box_id: str, title: str, hang: int = 0) -> None:
@@ -84,7 +85,12 @@ class HelpScreen(TextBox):
 
     def text(self) -> Content:
         preferences: Preferences = getattr(self.app, "preferences", Preferences())
-        return help_content(sound_keys(preferences.keys))
+        return _help_with(tuple(sound_keys(preferences.keys).items()))
+
+
+@lru_cache(maxsize=1)
+def _help_with(keymap: tuple[tuple[str, str], ...]) -> Content:
+    return help_content(dict(keymap))
 
 
 def help_content(keymap: Mapping[str, str] | None = None) -> Content:

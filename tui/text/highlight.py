@@ -242,6 +242,7 @@ def runs(
     excerpt = (spans[current].excerpt if 0 <= current < len(spans) else None) or (start, start)
     word_places = words.places(text, start, stop)
     touching = [index for index, span in enumerate(spans) if span.start < stop and span.stop > start]
+    touching.sort(key=lambda index: index != current)
     edges = {start, stop}
     lit: list[Span | Mark] = [*(spans[index] for index in touching), *marks]
     for low, high in [*word_places, *places, excerpt, *((one.start, one.stop) for one in lit)]:
@@ -249,16 +250,10 @@ def runs(
     ordered = sorted(edges)
     return [
         Run(
-            low, high, _on_top(spans, touching, current, low),
+            low, high, next((index for index in touching if spans[index].start <= low < spans[index].stop), None),
             is_word=any(first <= low < last for first, last in word_places), is_excerpt=excerpt[0] <= low < excerpt[1],
             is_found=any(first <= low < last for first, last in places),
             mark=next((mark for mark in reversed(marks) if mark.start <= low < mark.stop), None),
         )
         for low, high in pairwise(ordered)
     ]  # fmt: skip
-
-
-def _on_top(spans: Sequence[Span], touching: Sequence[int], current: int, offset: int) -> int | None:
-    """Return the index of the span that lights the character at `offset`, or None."""
-    over = [index for index in touching if spans[index].start <= offset < spans[index].stop]
-    return current if current in over else over[0] if over else None

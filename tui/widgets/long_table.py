@@ -13,29 +13,29 @@ from textual.events import Click
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from longsearch.tui.bindings import TABLE_MOVES
-from longsearch.tui.painting import PaintsLines
+from longsearch.tui.painting import ScrollsLines
 
 _PADDING = 1  # on each side of a cell
 
-Column = tuple[Text, int]
-"""The label of a column, and its width in cells without padding."""
+Column = tuple[Text, int | None]
+"""The label of a column, and its width in cells without padding; None: the room that the others leave."""
 
 
-class LongTable(PaintsLines, ScrollView, can_focus=True):
+class LongTable(ScrollsLines):
     """Rows below a line of labels; up, down, page up, page down, home and end move the cursor."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "select", "Select", show=False), *TABLE_MOVES]
     COMPONENT_CLASSES: ClassVar[set[str]] = {"table--header", "table--cursor", "table--even-row", "table--odd-row"}
     DEFAULT_CSS = """
     LongTable {
-        & > .table--header { text-style: bold; background: $panel; color: $foreground; }
+        background-tint: $foreground 5%;
+        & > .table--header {
+            text-style: bold; background: $panel; color: $foreground; background-tint: $foreground 5%;
+        }
         & > .table--even-row { background: $surface-darken-1 40%; }
-        &:focus { background-tint: $foreground 5%; }
-        &:focus > .table--header { background-tint: $foreground 5%; }
     }
     """
 
@@ -63,12 +63,17 @@ class LongTable(PaintsLines, ScrollView, can_focus=True):
     def show(self, columns: Sequence[Column], row_count: int, row_of: Callable[[int], Sequence[Text]]) -> None:
         """Show other rows, with the cursor on the first; `row_of` makes the cells of a row when it is seen."""
         self._columns, self._row_of, self.row_count = columns, row_of, row_count
-        self.virtual_size = Size(sum(width + 2 * _PADDING for _, width in columns), row_count + self._n_above)
+        self.virtual_size = Size(self._own_width(columns), row_count + self._n_above)
         self.set_reactive(LongTable.cursor_row, 0)
         self.scroll_to(y=0, animate=False, immediate=True)
         self.refresh()
         if row_count:
             self.post_message(self.Highlighted(0))
+
+    @staticmethod
+    def _own_width(columns: Sequence[Column]) -> int:
+        """Return the cells that the columns take, without that which takes the rest."""
+        return sum((width or 0) + 2 * _PADDING for _, width in columns)
 
     def row_at(self, row: int) -> Sequence[Text]:
         """The cells of a row."""
@@ -80,8 +85,8 @@ class LongTable(PaintsLines, ScrollView, can_focus=True):
 
     def watch_cursor_row(self, row: int) -> None:
         """Scroll to the cursor's row."""
-        # the labels cover the first line, so the row must lie below it
-        self.scroll_to_region(Region(0, row, 1, 1 + self._n_above), animate=False, force=True, immediate=True)
+        if self.size:  # the labels cover the first line, so the row must lie below it
+            self.scroll_to_region(Region(0, row, 1, 1 + self._n_above), animate=False, force=True, immediate=True)
         self.refresh()
         if self.row_count:
             self.post_message(self.Highlighted(row))
@@ -111,6 +116,20 @@ class LongTable(PaintsLines, ScrollView, can_focus=True):
             self.move_cursor(row)
             self.action_select()
 
+    def on_resize(self) -> None:
+        """Tell the scroll bar what the first painting has scrolled to."""
+        if self.show_vertical_scrollbar:
+            self.vertical_scrollbar.position = self.scroll_y
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Paint these lines; in a new size, around the cursor."""
+        if self.size != self._painted:
+            height = max(self.size.height - self._n_above, 1)
+            top = min(max(self.scroll_offset.y, self.cursor_row - height + 1), self.cursor_row)
+            self.set_reactive(LongTable.scroll_y, float(top))
+            self.set_reactive(LongTable.scroll_target_y, float(top))
+        return super().render_lines(crop)
+
     def render_line(self, y: int) -> Strip:
         """One line of the screen: the labels, a row, or nothing."""
         width = self.size.width
@@ -123,10 +142,11 @@ class LongTable(PaintsLines, ScrollView, can_focus=True):
         return self._line(self._row_of(row), f"table--{name}", width)
 
     def _line(self, cells: Sequence[Text], style_class: str, width: int) -> Strip:
-        style = self.get_component_rich_style(style_class)
+        style = self.kept(style_class)
         segments: list[Segment] = []
-        for (_, column_width), cell in zip(self._columns, cells, strict=True):
-            fitted = cell.copy()
+        rest = max(width - self._own_width(self._columns), 1)
+        for (_, own_width), cell in zip(self._columns, cells, strict=True):
+            column_width, fitted = rest if own_width is None else own_width, cell.copy()
             fitted.truncate(column_width, overflow="ellipsis")
             fitted.align("right" if cell.justify == "right" else "left", column_width)
             fitted.pad(_PADDING)

@@ -3,16 +3,15 @@
 Textual's Static formats all of its lines, and again for every new size: the help took 0.3 s of processor time.
 """
 
+from rich.segment import Segment
 from textual.content import Content
 from textual.geometry import Size
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
-from textual.visual import RenderOptions
 
-from longsearch.tui.painting import PaintsLines
+from longsearch.tui.painting import ScrollsLines
 
 
-class LongText(PaintsLines, ScrollView, can_focus=True):
+class LongText(ScrollsLines):
     """Lines of text, wrapped to the width."""
 
     def __init__(self, content: Content, hang: int = 0, id: str | None = None) -> None:
@@ -20,8 +19,6 @@ class LongText(PaintsLines, ScrollView, can_focus=True):
         super().__init__(id=id)
         self._hang = hang
         self._lines = content.split("\n", allow_blank=True)
-        self._rows: list[Content] = []
-        """The lines, wrapped to the widget's width."""
         self._wrapped: dict[int, list[Content]] = {}
         """For the widths asked for last: the layout asks for the height at one that the widget may not get."""
 
@@ -41,19 +38,17 @@ class LongText(PaintsLines, ScrollView, can_focus=True):
         return len(self._rows_at(width))
 
     def on_resize(self) -> None:
-        """Wrap to the new width."""
-        self._rows = self._rows_at(self.size.width)
-        self.virtual_size = Size(self.size.width, len(self._rows))
-        self.refresh()
+        """Scroll through the rows of the new width."""
+        self.virtual_size = Size(self.size.width, len(self._rows_at(self.size.width)))
 
     def render_line(self, y: int) -> Strip:
         """Format one row."""
         row, width = self.scroll_offset.y + y, self.size.width
-        if row >= len(self._rows):
+        rows = self._rows_at(width)
+        if row >= len(rows):
             return Strip.blank(width, self.ground)
-        options = RenderOptions(self._get_style, {})
-        (strip, *_) = self._rows[row].render_strips(width, 1, self.visual_style, options)
-        return strip.adjust_cell_length(width, self.ground)
+        pieces = rows[row].render(self.visual_style, "", self._get_style)
+        return Strip([Segment(text, style.rich_style) for text, style in pieces]).adjust_cell_length(width, self.ground)
 
 
 def wrapped(line: Content, width: int, hang: int = 0) -> list[Content]:

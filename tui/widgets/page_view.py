@@ -198,7 +198,7 @@ class PageView(PaintsLines, Widget, can_focus=True):
     def _message_line(self, y: int) -> Strip:
         lines = wrap_words(self._message or "drawing the page…", max(self.size.width - 4, 1))
         text = f"  {lines[y - 1]}" if 1 <= y <= len(lines) else ""
-        style = self.get_component_rich_style("page-view--message")
+        style = self.kept("page-view--message")
         return Strip([Segment(text, style)]).adjust_cell_length(self.size.width, style)
 
     def _erase(self) -> None:

@@ -6,6 +6,7 @@ thread; until the thread is done, only the text around the passage is wrapped. K
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -16,13 +17,12 @@ from textual.color import Color
 from textual.events import Focus
 from textual.geometry import Size
 from textual.message import Message
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from longsearch.engine.types.documents import DocumentText, Mark
 from longsearch.tui.backend.latest_only import LatestOnly
 from longsearch.tui.bindings import TEXT_MOVES
-from longsearch.tui.painting import PaintsLines
+from longsearch.tui.painting import ScrollsLines
 from longsearch.tui.text.display import shown
 from longsearch.tui.text.finding import Finding
 from longsearch.tui.text.highlight import HEADING, NO_WORDS, Highlighter, MarksOf, Run, Span, runs
@@ -38,7 +38,7 @@ _MARK_SHARE = 0.35
 NO_DOCUMENT = DocumentText(text="", page_starts=(), title="")
 
 
-class Preview(PaintsLines, ScrollView):
+class Preview(ScrollsLines):
     """The text of one document."""
 
     BINDINGS: ClassVar[list[BindingType]] = TEXT_MOVES
@@ -217,9 +217,10 @@ class Preview(PaintsLines, ScrollView):
             layout.text, start, stop, self.spans, self.current, self._words, places, self._marks.between(start, stop)
         )
         segments = self._margin_segments(start, stop, pieces, style)
-        segments += [
-            Segment(shown(layout.text[piece.start : piece.stop]), self._style(piece, style)) for piece in pieces
-        ]
+        for piece in pieces:
+            look = piece.mark, piece.passage is not None, piece.is_excerpt, piece.is_word, piece.is_found
+            shown_as = self.kept(look, partial(self._style, piece, style))
+            segments.append(Segment(shown(layout.text[piece.start : piece.stop]), shown_as))
         return Strip(segments).adjust_cell_length(self.size.width, style)
 
     def _margin_segments(self, start: int, stop: int, pieces: Sequence[Run], style: Style) -> list[Segment]:
@@ -229,13 +230,12 @@ class Preview(PaintsLines, ScrollView):
         page = self.document.page_at(max(stop - 1, start))
         begins = page is not None and pages[page - 1] >= start
         number = (str(page) if begins else "").rjust(self._margin - 3) + " " if pages else ""
-        margin = self.get_component_rich_style("preview--margin")
-        color = self.get_component_rich_style(name).color
-        return [Segment(number, margin), Segment(mark, style + Style(color=color)), Segment(" ", style)]
+        bar = self.kept((name, "bar"), lambda: style + Style(color=self.kept(name).color))
+        return [Segment(number, self.kept("preview--margin")), Segment(mark, bar), Segment(" ", style)]
 
     def _style(self, run: Run, style: Style) -> Style:
         """Tint the sentence that answers, and nothing else of its passage: a bar in the margin marks that."""
-        part = self.get_component_rich_style
+        part = self.kept
         if run.mark is not None:
             style += as_marked(run.mark, style)
         if run.passage is not None:

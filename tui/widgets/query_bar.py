@@ -46,6 +46,9 @@ class _Line(Input):
         self._complete = complete
         self.cursor_blink = False  # a still cursor sends nothing over a slow line
 
+    def watch_has_focus(self, _has_focus: bool) -> None:
+        """Style nothing: without the focus the line looks the same, but for its cursor."""
+
     async def _on_key(self, event: events.Key) -> None:
         """Run the bindings of editing keys at once. Textual would run them after letters that are typed later."""
         if event.key == "tab" and await self._complete():

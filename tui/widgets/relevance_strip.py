@@ -11,6 +11,7 @@ from rich.color import Color, blend_rgb
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
+from textual.geometry import Region
 from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
@@ -34,11 +35,6 @@ class Row:
     """Whether its part of the document is on the screen."""
     warmth: tuple[float, float] = (0.0, 0.0)
     """How near the upper and the lower half are to the query, 0 to 1."""
-
-    @property
-    def character(self) -> str:
-        """The character to draw."""
-        return " ▄▀█"[2 * self.upper + self.lower]
 
 
 def warmth_of(similarity: PassageSimilarity, length: int, n_parts: int) -> list[float]:
@@ -125,8 +121,12 @@ class RelevanceStrip(PaintsLines, Widget):
 
     def _draw(self) -> None:
         height = self.size.height if self._length else 0
+        before = self._rows
         self._rows = strip_rows(self._spans, self._current, self._length, self._view, height, self._similarity)
-        self.refresh()
+        if len(before) != height:
+            self.refresh()
+        elif changed := [y for y, (old, new) in enumerate(zip(before, self._rows, strict=True)) if old != new]:
+            self.refresh(*(Region(0, y, self.size.width, 1) for y in changed))
 
     def render_line(self, y: int) -> Strip:
         """Draw one row."""
@@ -136,16 +136,16 @@ class RelevanceStrip(PaintsLines, Widget):
         if any(row.warmth):
             return Strip([self._warm_cell(row)], 1).adjust_cell_length(self.size.width, self.ground)
         name = "strip--current" if row.current else "strip--passage"
-        style = self.get_component_rich_style(name)
+        style = self.kept(name)
         if row.on_screen:
-            style += Style(bgcolor=self.get_component_rich_style("strip--on-screen").bgcolor)
-        return Strip([Segment(row.character, style)], 1).adjust_cell_length(self.size.width, style)
+            style += Style(bgcolor=self.kept("strip--on-screen").bgcolor)
+        return Strip([Segment(" ▄▀█"[2 * row.upper + row.lower], style)], 1).adjust_cell_length(self.size.width, style)
 
     def _warm_cell(self, row: Row) -> Segment:
         """Return a cell of two coloured halves. A half has the colour of its passage, or else of its warmth."""
-        mark = self.get_component_rich_style("strip--current" if row.current else "strip--passage").color
-        ground = self.get_component_rich_style("strip--on-screen" if row.on_screen else "strip--passage").bgcolor
-        near = self.get_component_rich_style("strip--near").color
+        mark = self.kept("strip--current" if row.current else "strip--passage").color
+        ground = self.kept("strip--on-screen" if row.on_screen else "strip--passage").bgcolor
+        near = self.kept("strip--near").color
         colours = []
         for is_passage, warmth in zip((row.upper, row.lower), row.warmth, strict=True):
             if is_passage or ground is None or near is None:

@@ -13,23 +13,30 @@ from typing import ClassVar
 from textual.binding import BindingType
 from textual.content import Content
 from textual.message import Message
+from textual.reactive import Reactive
+from textual.style import Style
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from longsearch.engine.types.results import DocumentHit
 from longsearch.tui.bindings import LIST_MOVES
+from longsearch.tui.painting import QuietFocus
 from longsearch.tui.text.highlight import NO_WORDS, Highlighter
 from longsearch.tui.text.result_content import chance_line, folded_row, hit_content
 from longsearch.tui.text.wording import first_by_chance, first_folded
 
+_UNDER_CURSOR, _CURSOR = "option-list--option-highlighted", "results--cursor"
 _TALL = 14
 """Rows; a list at least this tall shows three lines of each sentence and a blank line between documents."""
 
 
-class Results(OptionList):
+class Results(QuietFocus, OptionList):
     """The documents, best first."""
 
     BINDINGS: ClassVar[list[BindingType]] = LIST_MOVES
+    COMPONENT_CLASSES: ClassVar[set[str]] = {_CURSOR}
+    highlighted: Reactive[int | None] = Reactive(None, repaint=False)
+    """As in OptionList, which would paint all rows again."""
 
     @dataclass
     class Selected(Message):
@@ -172,6 +179,25 @@ class Results(OptionList):
         if self.hits:
             at = -1 if self._cursor is None else self._cursor
             self._select(min(max(at + step, 0), len(self.hits) - 1))
+
+    def watch_highlighted(  # type: ignore[override]  # Textual gives a watcher one value or both
+        self, before: int | None, highlighted: int | None
+    ) -> None:
+        """Paint the rows that the cursor has left and reached."""
+        for index in {before, highlighted}:
+            if index is not None and (n_lines := self._heights.get(index)):
+                self.refresh_lines(self._index_to_line[index], n_lines)
+        if highlighted != before:
+            super().watch_highlighted(highlighted)
+
+    def watch_has_focus(self, _has_focus: bool) -> None:
+        """Paint the row under the cursor."""
+        self.watch_highlighted(self.highlighted, self.highlighted)
+
+    def get_visual_style(self, *component_classes: str, partial: bool = False) -> Style:
+        """Return the style of a row; that under the cursor has a style of its own while the list has the focus."""
+        names = [_CURSOR if name == _UNDER_CURSOR and self.has_focus else name for name in component_classes]
+        return super().get_visual_style(*names, partial=partial)
 
     def scroll_to_highlight(self, top: bool = False) -> None:
         """Show the hit under the cursor; the first row in view is a title, not the middle of another hit."""

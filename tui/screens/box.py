@@ -1,0 +1,81 @@
+"""What the boxes on top of a screen share: the screen below is seen through, dimmed."""
+
+from functools import cached_property, lru_cache
+from typing import Self
+
+from rich.segment import Segment
+from rich.style import Style as RichStyle
+from textual.app import RenderResult
+from textual.color import Color
+from textual.css.styles import RulesMap
+from textual.geometry import Region
+from textual.renderables.background_screen import BackgroundScreen
+from textual.screen import ModalScreen, Screen, ScreenResultType
+from textual.strip import Strip
+from textual.style import Style
+from textual.visual import RenderOptions, Visual
+
+from longsearch.tui.painting import PaintsOnce
+
+
+@lru_cache(maxsize=1024)
+def dimmed(style: RichStyle, color: Color) -> RichStyle:
+    """Return a style as it is seen through a colour. A screen has a few dozen styles, each in many places."""
+    ((_, seen, _),) = BackgroundScreen.process_segments([Segment(" ", style)], color)
+    return seen or RichStyle.null()
+
+
+class Dimmed(Visual):
+    """A screen seen through a colour, as it is when it is drawn first. Textual mixes the colours of each piece anew."""
+
+    def __init__(self, screen: Screen[object], color: Color) -> None:
+        self._screen, self._color = screen, color
+
+    @cached_property
+    def _lines(self) -> list[Strip]:
+        return [
+            Strip([Segment(text, dimmed(style or RichStyle.null(), self._color)) for text, style, _ in line])
+            for line in self._screen._compositor.render_strips()
+        ]
+
+    def render_strips(self, width: int, height: int | None, style: Style, options: RenderOptions) -> list[Strip]:
+        """Return the lines of the screen, at most `height`."""
+        return [line.adjust_cell_length(width) for line in self._lines[:height]]
+
+    def get_optimal_width(self, rules: RulesMap, container_width: int) -> int:
+        """Return the width of the screen, in cells."""
+        return self._screen.size.width
+
+    def get_height(self, rules: RulesMap, width: int) -> int:
+        """Return the height of the screen, in rows."""
+        return self._screen.size.height
+
+
+class BoxScreen(PaintsOnce[ScreenResultType], ModalScreen[ScreenResultType]):
+    """A box on top of a screen, which is drawn again only when something on it changes."""
+
+    _below: Dimmed | None = None
+    _seen: object = None
+    """The screen below, the colour and the size in which it was drawn."""
+    _has_size = False
+
+    def render(self) -> RenderResult:  # type: ignore[override]  # Textual draws a Visual as well
+        """Draw what lies below the box."""
+        below = super().render()
+        if not isinstance(below, BackgroundScreen):
+            return below
+        seen = (below.screen, below.color, self.size)
+        if self._below is None or seen != self._seen:
+            self._below, self._seen = Dimmed(below.screen, below.color), seen
+        return self._below
+
+    def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
+        """As Textual does. Regions come from a change on the screen below."""
+        if regions:
+            self._below = None
+        return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
+
+    def on_resize(self) -> None:
+        """Paint the first frame once: Textual asks for it when the screen opens, and has painted it since."""
+        if not self._has_size:
+            self._has_size, self._repaint_required = True, False
