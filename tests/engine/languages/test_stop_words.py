@@ -45,6 +45,19 @@ def test_a_question_is_in_the_language_of_most_of_its_stop_words(
 
 
 @pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("What do the letters ICAO stand for?", ["letters", "ICAO", "stand"]),
+        ("dog scratches can cause what...", ["dog", "scratches", "cause"]),
+        ("was bedeutet die Brücke für?", ["bedeutet", "Brücke"]),
+        ("Is C++ an A+?", ["C++", "A+?"]),
+    ],
+)
+def test_a_mark_at_the_end_of_a_question_hides_no_stop_word(question: str, words: list[str]) -> None:
+    assert left(question, ("de", "en")) == words
+
+
+@pytest.mark.parametrize(
     ("word", "language", "bare"),
     [
         ("l'histoire", "fr", "histoire"),
