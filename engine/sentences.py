@@ -26,6 +26,7 @@ _NAME_OF_ITEM = late_pattern(  # not M. Dupont
 _NUMBER_IN_BRACKETS = late_pattern(r"\s*\(\w{1,5}\)\s")
 _HEADING = late_pattern(r"\s*#{1,6}\s")
 ROW = late_pattern(r"[^\n]*(?:\t|\s\|\s)|\s*\|")
+_ENDED = late_pattern(r"[.!?…。！？][\"'”’»)\]」』）]*\s*$")
 _GOES_ON = tuple(",-–—([")
 _CAPITAL = late_pattern(r"[\"'“‘«(\[¿¡]*[A-ZÀ-ÞΑ-ΩА-Я]")
 # What sentencex takes for an end and is none. An abbreviation that it does not know, before a number or a small letter:
@@ -87,7 +88,9 @@ def cut_blocks(text: str) -> Iterator[Span]:
     first = lines[0][0]
     for (start, stop), (following, its_stop) in pairwise(lines):
         line, after = text[start:stop], text[following:its_stop]
-        is_apart = "\n" in text[stop + 1 : following] or (text[stop] == PAGE_BREAK and not _carries_on(line, after))
+        between = text[stop:following]
+        is_over = PAGE_BREAK in between and (_ENDED.search(line) is not None or not _carries_on(line, after))
+        is_apart = "\n" in between[1:] or is_over
         if is_apart or _starts_block(line, after, longest):
             yield first, stop
             first = following

@@ -95,6 +95,9 @@ def test_a_page_ends_what_no_mark_ends_unless_the_next_one_carries_on() -> None:
         "Two buckets of brown for each of green",
         "Turning",
     ]
+    for after in ("12", "day heat rain\n3 60 0"):  # the number of the page, and a table on the next one
+        ended = f"You may now define the data.\n{PAGE_BREAK}{after}"
+        assert ended[slice(*cut_sentences(ended)[0])] == "You may now define the data."
     prose = f"The heap should rise within a day and then{PAGE_BREAK}fall again before the week has ended."
     assert [prose[slice(*span)] for span in cut_sentences(prose)] == [prose]
 
