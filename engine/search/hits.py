@@ -9,7 +9,7 @@ from longsearch.engine.answers.choosing import Asked, Choice, overlapping
 from longsearch.engine.index.index import Index
 from longsearch.engine.query_language.file_filter import FileFilter
 from longsearch.engine.search.ranking import RankedDocument
-from longsearch.engine.sentences import PAGE_BREAK
+from longsearch.engine.sentences import PAGE_BREAK, Span
 from longsearch.engine.store import files, metadata, texts
 from longsearch.engine.store.records import Outline
 from longsearch.engine.types.results import DocumentHit, PassageHit
@@ -68,14 +68,20 @@ def _passages(index: Index, ranked: Sequence[RankedDocument], asked: Asked | Non
         (with_page_breaks(text, start, own.page_starts) if len(own.page_starts) > 1 else text, own.language)
         for (own, _), (start, _), text in zip(shown, spans, found, strict=True)
     ]
+    excerpts = [own.excerpt for _, own in shown]
+    nearest = [
+        excerpt and (excerpt[0], len(text) if excerpt[1] < 0 else excerpt[1])
+        for excerpt, (text, _) in zip(excerpts, given, strict=True)
+    ]
     choices: dict[int, Choice | None] = {}
     if asked is not None and shown:
         best = sorted(range(len(shown)), key=lambda number: -shown[number][1].score)[:_N_CHOSEN]
         chosen = sorted({*best, *accumulate((len(one.passages) for one in ranked[:-1]), initial=0)})
         parts = [shown[number][0].furniture_in(*spans[number]) for number in chosen]
-        choices = dict(zip(chosen, asked.choose([given[number] for number in chosen], parts), strict=True))
+        texts_of, near = [given[number] for number in chosen], [nearest[number] for number in chosen]
+        choices = dict(zip(chosen, asked.choose(texts_of, parts, near), strict=True))
     hits = (
-        placed(span, text, own.score, outline, choices.get(number) or _overlapping(*given[number], own.excerpt))
+        placed(span, text, own.score, outline, choices.get(number) or _overlapping(*given[number], nearest[number]))
         for number, ((outline, own), span, text) in enumerate(zip(shown, spans, found, strict=True))
     )
     return [tuple(islice(hits, len(one.passages))) for one in ranked]
@@ -118,9 +124,6 @@ def placed(span: tuple[int, int], text: str, score: float, outline: Outline, cho
     )
 
 
-def _overlapping(text: str, language: str, excerpt: tuple[int, int] | None) -> Choice | None:
+def _overlapping(text: str, language: str, excerpt: Span | None) -> Choice | None:
     """The sentence of a passage that shares most with its nearest excerpt, as offsets in it; None without excerpts."""
-    if excerpt is None:
-        return None
-    start, stop = excerpt
-    return Choice(*overlapping(text, language, (start, len(text) if stop < 0 else stop)), None)
+    return Choice(*overlapping(text, language, excerpt), None) if excerpt else None

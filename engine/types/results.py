@@ -17,7 +17,7 @@ ANSWER_WEIGHT_OF_PASSAGE = 0.5
 # How near a sentence's words are says less where no reader chose it: it counts as a quarter of its distance from what
 # is usual, so as 1 to 2 beside its passage's score. The best sentence of five passages holds the answer for 74 of 100
 # questions in six languages then, not 70, in none of them less often; over English encyclopaedias for 77, not 74.
-_USUAL_NEARNESS, _SHARE_UNREAD = 0.6, 0.25
+_USUAL_NEARNESS, _SHARE_UNREAD = 0.6, 0.15
 _ANSWERING_PASSAGES = 5
 FURNITURE_COSTS = 0.5
 """What a sentence loses that only points elsewhere. A line of contents may repeat the question, an answer seldom does:
@@ -289,8 +289,8 @@ def _level_read(hit: DocumentHit, verdict: Verdict, unlikely_below: float) -> Ch
     read = [passage.probability for passage in hit.passages if passage.probability is not None]
     if verdict is Verdict.NOTHING:
         return ChanceLevel.CHANCE
-    if not read:
-        return hit.level
+    if not read:  # as chance says, but no surer than what was read
+        return ChanceLevel.WEAK if verdict is Verdict.UNSURE and hit.level is ChanceLevel.GOOD else hit.level
     if max(read) >= LIKELY_FROM:
         return ChanceLevel.GOOD
     return ChanceLevel.WEAK if max(read) >= unlikely_below else ChanceLevel.CHANCE
@@ -351,8 +351,8 @@ class SearchResults:
     def with_levels_read(self) -> "SearchResults":
         """Return the results with the levels that the reader gives: by probability where it read, else as they are.
 
-        Where nothing answers, no hit is better than chance. Where something does, nothing that was read is told to be
-        the work of chance because of its score alone.
+        Where nothing answers, no hit is better than chance; where something may, none is likely. Nothing that was read
+        is told to be the work of chance because of its score alone.
         """
         verdict = self.verdict
         if verdict is None:

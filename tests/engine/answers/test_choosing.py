@@ -130,6 +130,21 @@ def test_a_second_sentence_is_taken_if_it_says_enough_more() -> None:
     assert text[choice.start : choice.stop] == "Bees starve in March."
 
 
+def test_the_sentence_in_the_nearest_excerpt_is_ahead_of_one_that_is_as_near_by_its_words() -> None:
+    text = "Bees starve in March. Bees starve in June."
+    for excerpt, sentence in ((None, text[22:]), ((0, 21), text[:21]), ((22, 42), text[22:]), ((30, 42), text[22:])):
+        (choice,) = asked("bees starve", bees=3.0, starve=3.0).choose([(text, "en")], nearest=[excerpt])
+        assert choice is not None
+        assert text[choice.start : choice.stop] == sentence
+
+
+def test_a_title_that_is_said_again_as_a_heading_brings_the_sentence_below_both() -> None:
+    text = "Feeding bees\n\nFeeding bees\nFeeding bees\nGive them syrup in March. Stop in May."
+    (choice,) = asked("feeding bees", feeding=3.0, bees=3.0).choose([(text, "en")])
+    assert choice is not None
+    assert text[choice.start : choice.stop] == "Feeding bees\nGive them syrup in March."
+
+
 @pytest.mark.parametrize("between", ["\n\n", "\f"])
 def test_sentences_of_two_paragraphs_or_pages_are_not_taken_together(between: str) -> None:
     text = f"Bees starve in March.{between}Sugar may then be fed."

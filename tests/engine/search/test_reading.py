@@ -100,6 +100,17 @@ def test_a_lower_line_makes_only_the_likeliest_hit_unsure(store: Store) -> None:
     assert [hit.level for hit in found.with_levels_read().hits] == [ChanceLevel.WEAK, ChanceLevel.CHANCE]
 
 
+def test_a_hit_that_was_not_read_is_not_likely_where_the_verdict_is_unsure(store: Store) -> None:
+    add(store, "bees.md", [BEES])
+    (hit,) = read(store, 9.0).hits
+    unread = replace(hit, level=ChanceLevel.GOOD, passages=(replace(hit.passages[0], probability=None),))
+    for likely, level in ((0.3, ChanceLevel.WEAK), (0.6, ChanceLevel.GOOD)):
+        best = replace(hit, passages=(replace(hit.passages[0], probability=likely),))
+        found = SearchResults("x", SearchMode.WORDS, "", 0.0, (best, unread)).with_levels_read()
+        assert found.hits[1].level is level
+        assert bool(found.at_least("likely").hits) is (found.verdict is Verdict.LIKELY)
+
+
 def test_a_name_that_the_passage_lacks_makes_an_answer_less_likely(store: Store) -> None:
     add(store, "bees.md", [BEES], title="José and his bees")
     by_query = {}
@@ -135,6 +146,7 @@ def test_a_missing_name_counts_in_other_languages_too_but_not_where_each_noun_ha
         ("The Effects of Sleep on Memory", []),
         ("It rained. Who knows I'm wet?", []),
         ("henry", []),
+        ("what happens to my FB account at NASA or UNESCO", ["UNESCO"]),
     ],
 )
 def test_names_are_capitalised_words_but_not_those_of_a_title(query: str, names: list[str]) -> None:
@@ -157,10 +169,11 @@ def test_words_that_neither_index_nor_reader_knows_have_no_answer(store: Store, 
     ("query", "scores", "known", "line"),
     [
         ("how do I get a good crust", [0.3, 0.19, 0.1, 0.1, 0.1], 1, 0.05),
-        ("how do I get a good crust", [0.3, 0.2, 0.1, 0.1, 0.1], 1, NOTHING_BELOW),
+        ("how do I get a good crust", [0.3, 0.2, 0.1, 0.1, 0.1], 1, 0.1),
+        ("how do I get a good crust", [0.3, 0.25, 0.1, 0.1, 0.1], 1, NOTHING_BELOW),
         ("how do I get a good crust", [0.3, 0.1], 1, NOTHING_BELOW),
         ("how do I get a good zorp", [0.3, 0.19, 0.1, 0.1, 0.1], 0, NOTHING_BELOW),
-        ("When did Agnes Poole die?", [0.3, 0.19, 0.1, 0.1, 0.1], 1, 0.2),
+        ("When did Agnes Poole die?", [0.3, 0.19, 0.1, 0.1, 0.1], 1, 0.18),
     ],
 )
 def test_nothing_is_told_sooner_of_names_and_later_where_one_document_stands_out(
@@ -173,6 +186,17 @@ def test_nothing_is_told_sooner_of_names_and_later_where_one_document_stands_out
     with open_index(store.path) as index:
         judged = read_answers([index], found, query, FakeReader(9.0))
     assert judged.nothing_below == line
+
+
+def test_the_line_of_nothing_falls_with_each_word_that_a_question_has_more_than_six(store: Store) -> None:
+    add(store, "bees.md", [BEES])
+    found, lines = read(store, 9.0), []
+    for n_words in (6, 7, 14):
+        asked = replace(found, n_with={str(number): 1 for number in range(n_words)})
+        with open_index(store.path) as index:
+            lines.append(read_answers([index], asked, "how is it", FakeReader(9.0)).nothing_below)
+    assert lines[0] == NOTHING_BELOW
+    assert lines[1:] == pytest.approx([0.1284, 0.0681], abs=1e-4)
 
 
 def test_the_passage_of_the_best_sentence_stands_first(store: Store) -> None:
