@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 ENCODE_TIMEOUT_S = 60.0  # the daemon may need to load torch and the model first
 PATIENCE_S = 2.0
 """Seconds after which a search makes its vectors itself, where it can: the daemon reads documents at low priority."""
+HURRY_S = 0.2
+"""The same once this process has had to make one: its model is open then, and the daemon is busy."""
+_made_here: set[str | None] = set()
+"""The models with which the app has made vectors itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +111,13 @@ def without_torch(
     For the app, which opens at once and stays small. Raises DaemonUnreachableError as `from_daemon` does.
     """
     try:
-        return from_daemon(text, instruction, cancelled, steps, model, timeout_s)
+        patience_s = min(HURRY_S, timeout_s) if model in _made_here else timeout_s
+        return from_daemon(text, instruction, cancelled, steps, model, patience_s)
     except rpc.DaemonUnreachableError:
         if cancelled():
             raise
     if encoder := _light(model):
+        _made_here.add(model)
         return from_here(text, instruction, lambda *_: encoder, steps, model)
     return from_daemon(text, instruction, cancelled, steps, model)
 

@@ -10,7 +10,14 @@ import pytest
 
 from longsearch.app import rpc
 from longsearch.app.models import query_vectors
-from longsearch.app.models.query_vectors import ENCODE_TIMEOUT_S, PATIENCE_S, QueryVector, from_anywhere, without_torch
+from longsearch.app.models.query_vectors import (
+    ENCODE_TIMEOUT_S,
+    HURRY_S,
+    PATIENCE_S,
+    QueryVector,
+    from_anywhere,
+    without_torch,
+)
 from longsearch.app.paths import socket_path
 from longsearch.app.search import query_vectors as of_each_index
 from longsearch.app.search.scope import Scope
@@ -34,6 +41,7 @@ def waited(monkeypatch: pytest.MonkeyPatch) -> list[float]:
         return QueryVector(toward(1), "by the daemon").to_json()
 
     monkeypatch.setattr(rpc, "call", call)
+    monkeypatch.setattr(query_vectors, "_made_here", set())
     return found
 
 
@@ -43,10 +51,12 @@ def test_a_command_makes_the_vector_itself_after_two_seconds(waited: list[float]
     assert made.fingerprint != "by the daemon"
 
 
-def test_the_app_makes_the_vector_itself_where_that_needs_no_torch(waited: list[float]) -> None:
+def test_the_app_makes_the_vector_itself_where_that_needs_no_torch_and_then_waits_no_longer_for_a_busy_daemon(
+    waited: list[float],
+) -> None:
     query_vectors._light.cache_clear()
     first, second = without_torch("the moon", None), without_torch("the sea", None)
-    assert waited == [PATIENCE_S] * 2
+    assert waited == [PATIENCE_S, HURRY_S]
     assert first.fingerprint == second.fingerprint != "by the daemon"
     assert query_vectors._light.cache_info().misses == 1
 

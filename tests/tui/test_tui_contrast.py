@@ -172,6 +172,13 @@ async def test_in_16_colours_texts_can_be_read_and_the_chosen_row_and_the_answer
         await pressed("enter")(pilot)
         assert len(grounds(preview(pilot))) == 2, "the sentence that answers, and the text around it"
         assert unreadable(pilot, system, ENOUGH_IN_16) == []
+        chosen = grounds(results(pilot)) | grounds(preview(pilot))
+        for key in ("t", "f3", "b", "f5"):  # each marks its chosen row with the tint of the results
+            await pressed(key)(pilot)
+            (cursor,) = pilot.app.screen.query("LongTable, OptionList")
+            assert len(grounds(cursor)) <= 2 and grounds(cursor) <= chosen, key
+            assert unreadable(pilot, system, ENOUGH_IN_16) == []
+            await pressed("escape")(pilot)
 
 
 @both_themes
