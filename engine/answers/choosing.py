@@ -24,7 +24,9 @@ SECOND_COSTS = 0.04
 questions over encyclopaedia articles and 300 over other sets the reader's excerpt holds the answer for .793 and .587
 alone (175 and 169 characters), .830 and .607 at .05 (200 and 186), .840 and .613 at .04 (208 and 192)."""
 EXCERPT_GAINS = 0.1
-"""What a sentence gains that lies in the excerpt which is nearest to the query by vector."""
+"""What a sentence gains that lies in the excerpt which is nearest to the query by vector. On sets on which it was not
+chosen the sentence holds the answer for 73 of 100 (Swedish, 70 without), 77 (Portuguese, 72), 78 (English without the
+reader, 74) and 88 (Turkish, 88)."""
 _WORD = late_pattern(r"\w+")
 _PAGE_NUMBER = late_pattern(r"\s*(?:page|seite|p\.)?\s*[\divxlc]{1,6}(?:\s*(?:/|of|von|de)\s*\d+)?\s*$", re.IGNORECASE)
 _LEADS_ON = late_pattern(r"[:：?？؟]\s*$")
