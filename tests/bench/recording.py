@@ -39,6 +39,8 @@ STEPS = (
     ("down", 0.6),
     ("s", 3.0),
     ("escape", 0.5),
+    ("f1", 2.5),
+    ("escape", 0.5),
     ("b", 3.0),
 )
 """Keys, and how many seconds each result is shown."""

@@ -13,10 +13,12 @@ from textual.renderables.background_screen import BackgroundScreen
 from textual.visual import RenderOptions
 from textual.widgets import Input
 
+from longsearch.engine.types.progress import FileReport, FileStatus
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.screens.box import BoxScreen, Dimmed
 from longsearch.tui.screens.text_boxes import help_content
 from longsearch.tui.widgets import long_text
+from longsearch.tui.widgets.long_table import LongTable
 from longsearch.tui.widgets.long_text import LongText, wrapped
 from longsearch.tui.widgets.preview import Preview
 from longsearch.tui.widgets.query_bar import QueryBar
@@ -299,3 +301,27 @@ async def test_another_passage_paints_the_rows_of_the_strip_that_change_and_lays
             strip = pilot.app.screen.query_one(RelevanceStrip)
             changed = {y for y, (old, new) in enumerate(zip(before, strip._rows, strict=True)) if old != new}
             assert changed <= set(rows) and len(rows) < len(strip._rows) / 2 and not layouts, key
+
+
+async def test_the_cursor_in_a_table_paints_the_rows_that_it_leaves_and_reaches_as_all_rows_would_be(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lines: list[int] = []
+    paint = LongTable.render_line
+    monkeypatch.setattr(LongTable, "render_line", lambda self, y: lines.append(y) or paint(self, y))
+    backend = three_reports()
+    backend.file_list = [FileReport(f"file {n}.pdf", FileStatus.CURRENT, "", "", 1, 9, 9) for n in range(100)]
+    async with LongsearchApp(backend).run_test(size=(140, 40)) as pilot:
+        await settle(pilot)
+        await pilot.press("f3")
+        await settle(pilot)
+        table = pilot.app.screen.query_one(LongTable)
+        for key, n_most in (("down", 2), ("down", 2), ("G", table.size.height), ("up", 2)):
+            del lines[:]
+            await pilot.press(key)
+            await settle(pilot)
+            assert 0 < len(lines) <= n_most, key
+            painted = table.render_lines(table.outer_size.region)
+            table.refresh()
+            assert table.render_lines(table.outer_size.region) == painted, key
+            await settle(pilot)

@@ -83,11 +83,12 @@ class LongTable(ScrollsLines):
         """Put the cursor on a row, or on the last one if there are fewer, and show it."""
         self.cursor_row = max(0, min(row, self.row_count - 1))
 
-    def watch_cursor_row(self, row: int) -> None:
-        """Scroll to the cursor's row."""
+    def watch_cursor_row(self, before: int, row: int) -> None:
+        """Scroll to the cursor's row; paint it, and the one that the cursor has left."""
         if self.size:  # the labels cover the first line, so the row must lie below it
             self.scroll_to_region(Region(0, row, 1, 1 + self._n_above), animate=False, force=True, immediate=True)
-        self.refresh()
+        for one in (before, row):
+            self.refresh_lines(one + self._n_above)
         if self.row_count:
             self.post_message(self.Highlighted(row))
 
