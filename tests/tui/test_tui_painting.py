@@ -16,7 +16,7 @@ from textual.widgets import Input
 from longsearch.engine.types.progress import FileReport, FileStatus
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.screens.box import BoxScreen, Dimmed
-from longsearch.tui.screens.text_boxes import help_content
+from longsearch.tui.screens.text_boxes import _KEY_CELLS, help_content
 from longsearch.tui.widgets import long_text
 from longsearch.tui.widgets.long_table import LongTable
 from longsearch.tui.widgets.long_text import LongText, wrapped
@@ -152,6 +152,15 @@ def test_the_rows_of_a_long_text_are_those_that_textual_makes_of_all_of_it(width
     content = help_content()
     rows = [row.plain.rstrip() for line in content.split("\n", allow_blank=True) for row in wrapped(line, width)]
     assert rows == [row.plain.rstrip() for row in content.wrap(width)]
+
+
+def test_every_meaning_of_the_help_begins_in_one_column() -> None:
+    rows = [line for line in help_content().plain.split("\n") if line.startswith("  ")]
+    meant = [row[_KEY_CELLS + 2 :] for row in rows]
+    below = [at for at, row in enumerate(rows) if len(row.strip()) > _KEY_CELLS and not meant[at].startswith("  ")]
+    assert len(rows) > 50 and len(below) < 5
+    assert all(rows[at + 1][: _KEY_CELLS + 2].isspace() for at in below)
+    assert {len(text) - len(text.lstrip()) for at, text in enumerate(meant) if at not in below} == {2}
 
 
 def test_a_line_of_the_help_goes_on_below_its_meaning() -> None:

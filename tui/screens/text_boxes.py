@@ -20,7 +20,7 @@ from longsearch.tui.widgets.key_line import KeyLine
 from longsearch.tui.widgets.long_text import LongText
 from longsearch.tui.widgets.result_pane import EXAMPLES
 
-_KEY_CELLS = 17
+_KEY_CELLS = 18
 """The width of what is typed, left of what it does."""
 _QUERIES = (
     *EXAMPLES,
@@ -107,7 +107,8 @@ def help_content(keymap: Mapping[str, str] | None = None) -> Content:
 def _table(heading: str, rows: "list[tuple[str, str]] | tuple[tuple[str, str], ...]") -> Content:
     lines = [Content.styled(heading, styles.HEADING)]
     for left, right in rows:
-        lines.append(Content.assemble("  ", (left.ljust(_KEY_CELLS), styles.ACCENT), "  ", right))
+        gap = "  " if len(left) <= _KEY_CELLS else "\n" + " " * (_KEY_CELLS + 4)
+        lines.append(Content.assemble("  ", (left.ljust(_KEY_CELLS), styles.ACCENT), gap, right))
     return Content("\n").join(lines)
 
 
