@@ -36,7 +36,14 @@ def test_the_progress_line_shows_share_time_failures_and_activity() -> None:
 def test_an_unknown_rate_is_left_out() -> None:
     line = progress_line(replace(INDEXING, tokens_per_s=0.0, n_failed=0, activity=""))
     assert line == "reading 41%"
-    assert progress_line(replace(INDEXING, n_tokens=0, n_failed=0, activity="")) == "reading 131 of 482 files"
+    assert progress_line(replace(INDEXING, n_tokens=0, n_failed=0, activity="")) == "reading 337 of 482 files"
+
+
+def test_while_no_meaning_is_read_the_line_counts_the_files_that_are_read_and_then_says_0_percent() -> None:
+    begun = replace(INDEXING, n_tokens_embedded=0, tokens_per_s=0.0, n_failed=0, activity="")
+    assert progress_line(begun) == "reading 337 of 482 files"
+    assert progress_line(replace(begun, n_files=337)) == "reading 0%"
+    assert progress_line(replace(EMPTY, activity="looking through the folder")) == "looking through the folder"
 
 
 def test_a_file_name_in_the_activity_cannot_reach_the_terminal() -> None:

@@ -54,12 +54,14 @@ def progress_line(progress: "IndexProgress | None") -> str:
         return "opening the index…"
     failed = f"{n} failed (F3)" if (n := n_unreadable(progress)) else ""
     if is_complete(progress):
-        done = f"{counted(n_ready(progress), 'document')} ready" if progress.n_files else "no documents"
+        done = f"{counted(n_ready(progress), 'document')} ready" if progress.n_files else ""
+        done = done or ("" if progress.activity else "no documents")
         return " · ".join(filter(None, (done, failed, shown(progress.activity))))
-    if share := share_embedded(progress):
+    share = share_embedded(progress)
+    if share or (share is not None and not n_left(progress)):
         done = f"reading {share:.0%}"
     else:
-        done = f"reading {progress.n_current + progress.n_partial:,} of {progress.n_files:,} files"
+        done = f"reading {n_ready(progress):,} of {progress.n_files:,} files"
     left = f"about {duration(progress.eta_s)} left" if progress.eta_s else ""
     return " · ".join(filter(None, (done, left, failed, shown(progress.activity))))
 
