@@ -26,7 +26,7 @@ from longsearch.tui.widgets.relevance_strip import RelevanceStrip
 from longsearch.tui.widgets.results import Results
 from longsearch.tui.widgets.status_line import StatusLine
 from tests.tui.fake_backend import three_reports
-from tests.tui.tui_helpers import SMALL, WIDE, ask, preview, results, settle, until
+from tests.tui.tui_helpers import SMALL, WIDE, ask, preview, results, screen_text, settle, until
 
 
 def looks(pilot: Pilot[Any]) -> dict[object, tuple[bool, str, Style]]:
@@ -256,6 +256,23 @@ async def test_the_first_frame_of_a_box_has_its_text_and_is_the_only_whole_one(
         await pilot.press("escape")
         await settle(pilot)
         assert [kind for kind, _ in frames].count("LayoutUpdate") == 1
+
+
+@pytest.mark.parametrize("size", [(140, 40), (80, 24), (60, 20)])
+async def test_no_word_of_the_help_is_cut(size: tuple[int, int]) -> None:
+    app = LongsearchApp(three_reports())
+    async with app.run_test(size=size) as pilot:
+        await pilot.press("f1")
+        await settle(pilot)
+        box = app.screen.query_one("#help", LongText)
+        seen: dict[int, str] = {}
+        while not seen or max(seen) < box.virtual_size.height - 1:
+            room, top = box.scrollable_content_region, box.scroll_offset.y
+            lines = screen_text(app).splitlines()[room.y : room.bottom]
+            seen |= {top + row: line[room.x : room.right] for row, line in enumerate(lines)}
+            await pilot.press("pagedown")
+            await settle(pilot)
+        assert " ".join(seen.values()).split() == help_content().plain.split()
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.6])

@@ -39,11 +39,12 @@ class LongText(ScrollsLines):
 
     def on_resize(self) -> None:
         """Scroll through the rows of the new width."""
-        self.virtual_size = Size(self.size.width, len(self._rows_at(self.size.width)))
+        width = self.scrollable_content_region.width  # Textual's size includes the scrollbar
+        self.virtual_size = Size(width, len(self._rows_at(width)))
 
     def render_line(self, y: int) -> Strip:
         """Format one row."""
-        row, width = self.scroll_offset.y + y, self.size.width
+        row, width = self.scroll_offset.y + y, self.scrollable_content_region.width
         rows = self._rows_at(width)
         if row >= len(rows):
             return Strip.blank(width, self.ground)
