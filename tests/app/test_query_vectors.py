@@ -97,6 +97,7 @@ def waiting(home: Path, monkeypatch: pytest.MonkeyPatch) -> Clock:
     socket_path().touch()
     monkeypatch.setattr(local_sockets, "connect", lambda *_: SilentDaemon(clock))
     monkeypatch.setattr(rpc, "time", SimpleNamespace(monotonic=clock))
+    monkeypatch.setattr(query_vectors, "_made_here", set())
     return clock
 
 
