@@ -34,8 +34,8 @@ class LongText(ScrollsLines):
         return self._wrapped[width]
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """Return the rows at this width."""
-        return len(self._rows_at(width))
+        """Return the rows at this width, of which the scrollbar takes its part."""
+        return len(self._rows_at(width - self.scrollbar_size_vertical))
 
     def on_resize(self) -> None:
         """Scroll through the rows of the new width."""
