@@ -133,6 +133,11 @@ class ScrollsLines(PaintsLines, ScrollView):
 
     virtual_size = Reactive(Size(0, 0), repaint=False)
 
+    @property
+    def room(self) -> int:
+        """The cells beside the scrollbar. Textual's `size` includes it."""
+        return self.scrollable_content_region.width
+
     watch_virtual_size = ScrollView._scroll_update
     # at once: Textual waits for the next tick of its animations, also if there are none
     scroll_up = partialmethod(ScrollView.scroll_up, animate=False)

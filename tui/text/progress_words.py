@@ -54,11 +54,11 @@ def progress_line(progress: "IndexProgress | None") -> str:
         return "opening the index…"
     failed = f"{n} failed (F3)" if (n := n_unreadable(progress)) else ""
     if is_complete(progress):
-        done = f"{counted(n_ready(progress), 'document')} ready" if progress.n_files else ""
-        done = done or ("" if progress.activity else "no documents")
+        without_any = "" if progress.activity else "no documents"
+        done = f"{counted(n_ready(progress), 'document')} ready" if progress.n_files else without_any
         return " · ".join(filter(None, (done, failed, shown(progress.activity))))
     share = share_embedded(progress)
-    if share or (share is not None and not n_left(progress)):
+    if share is not None and (share or not n_left(progress)):
         done = f"reading {share:.0%}"
     else:
         done = f"reading {n_ready(progress):,} of {progress.n_files:,} files"

@@ -145,7 +145,7 @@ class LongTable(ScrollsLines):
     def _line(self, cells: Sequence[Text], style_class: str, width: int) -> Strip:
         style = self.kept(style_class)
         segments: list[Segment] = []
-        rest = max(width - self._own_width(self._columns), 1)
+        rest = max(self.room - self._own_width(self._columns), 1)
         for (_, own_width), cell in zip(self._columns, cells, strict=True):
             column_width, fitted = rest if own_width is None else own_width, cell.copy()
             fitted.truncate(column_width, overflow="ellipsis")

@@ -19,19 +19,15 @@ class LongText(ScrollsLines):
         super().__init__(id=id)
         self._hang = hang
         self._lines = content.split("\n", allow_blank=True)
-        self._wrapped: dict[int, list[Content]] = {}
-        """For the widths asked for last: the layout asks for the height at one that the widget may not get."""
+        self._wrapped: tuple[int, list[Content]] = (0, [])
+        """The width asked for last, and the lines wrapped to it."""
 
     def _rows_at(self, width: int) -> list[Content]:
         """The lines, wrapped to so many cells, at least one: a terminal may leave the box none."""
         width = max(width, 1)
-        if width not in self._wrapped:
-            kept = list(self._wrapped.items())[-1:]
-            self._wrapped = {
-                **dict(kept),
-                width: [row for line in self._lines for row in wrapped(line, width, self._hang)],
-            }
-        return self._wrapped[width]
+        if width != self._wrapped[0]:
+            self._wrapped = width, [row for line in self._lines for row in wrapped(line, width, self._hang)]
+        return self._wrapped[1]
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """Return the rows at this width, of which the scrollbar takes its part."""
@@ -39,12 +35,11 @@ class LongText(ScrollsLines):
 
     def on_resize(self) -> None:
         """Scroll through the rows of the new width."""
-        width = self.scrollable_content_region.width  # Textual's size includes the scrollbar
-        self.virtual_size = Size(width, len(self._rows_at(width)))
+        self.virtual_size = Size(self.room, len(self._rows_at(self.room)))
 
     def render_line(self, y: int) -> Strip:
         """Format one row."""
-        row, width = self.scroll_offset.y + y, self.scrollable_content_region.width
+        row, width = self.scroll_offset.y + y, self.room
         rows = self._rows_at(width)
         if row >= len(rows):
             return Strip.blank(width, self.ground)
