@@ -34,6 +34,22 @@ def looks(pilot: Pilot[Any]) -> dict[object, tuple[bool, str, Style]]:
     return {one: (one.display, one.styles.css, one.rich_style) for one in pilot.app.screen.walk_children()}
 
 
+def noted_lines(monkeypatch: pytest.MonkeyPatch, widget: type[Any]) -> list[int]:
+    """Return a list to which every line is added that a widget of this type paints from now on."""
+    lines: list[int] = []
+    paint = widget.render_line
+    monkeypatch.setattr(widget, "render_line", lambda self, y: lines.append(y) or paint(self, y))
+    return lines
+
+
+def noted_layouts(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """Return a list to which the place of every layout is added from now on."""
+    layouts: list[object] = []
+    lay_out = Compositor.reflow
+    monkeypatch.setattr(Compositor, "reflow", lambda self, *place: layouts.append(place) or lay_out(self, *place))
+    return layouts
+
+
 @pytest.mark.parametrize("size", [(80, 24), (80, 12), (140, 40)])
 async def test_after_every_move_of_the_focus_all_looks_as_if_the_whole_screen_was_styled(size: tuple[int, int]) -> None:
     async with LongsearchApp(three_reports()).run_test(size=size) as pilot:
@@ -63,11 +79,7 @@ async def test_a_move_of_the_focus_does_not_paint_the_whole_screen(monkeypatch: 
 async def test_enter_into_the_text_paints_it_only_in_more_room_and_lays_out_nothing_else(
     monkeypatch: pytest.MonkeyPatch, size: tuple[int, int], n_layouts: int
 ) -> None:
-    lines: list[int] = []
-    layouts: list[object] = []
-    paint, lay_out = Preview.render_line, Compositor.reflow
-    monkeypatch.setattr(Preview, "render_line", lambda self, y: lines.append(y) or paint(self, y))
-    monkeypatch.setattr(Compositor, "reflow", lambda self, *place: layouts.append(place) or lay_out(self, *place))
+    lines, layouts = noted_lines(monkeypatch, Preview), noted_layouts(monkeypatch)
     async with LongsearchApp(three_reports()).run_test(size=size) as pilot:
         await ask(pilot, "valve", press_enter=True)
         before = preview(pilot).size.height
@@ -132,10 +144,8 @@ async def test_a_text_is_wrapped_to_a_new_width_even_if_textual_does_not_tell_of
 async def test_the_help_formats_no_more_rows_than_are_seen_and_wraps_its_lines_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    rows: list[int] = []
+    rows = noted_lines(monkeypatch, LongText)
     lines: list[object] = []
-    paint = LongText.render_line
-    monkeypatch.setattr(LongText, "render_line", lambda self, y: rows.append(y) or paint(self, y))
     monkeypatch.setattr(long_text, "wrapped", lambda line, *how: lines.append(how) or wrapped(line, *how))
     async with LongsearchApp(three_reports()).run_test(size=(140, 40)) as pilot:
         await ask(pilot, "valve", press_enter=True)
@@ -212,9 +222,7 @@ async def test_a_move_of_the_focus_styles_neither_the_query_nor_the_list_nor_the
 async def test_the_cursor_in_the_list_paints_the_rows_that_it_leaves_and_reaches_as_all_rows_would_be(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    lines: list[int] = []
-    paint = Results.render_line
-    monkeypatch.setattr(Results, "render_line", lambda self, y: lines.append(y) or paint(self, y))
+    lines = noted_lines(monkeypatch, Results)
     async with LongsearchApp(three_reports()).run_test(size=(140, 40)) as pilot:
         await ask(pilot, "valve", press_enter=True)
         for key, n_hits in (("slash", 1), ("enter", 1), ("down", 2), ("up", 2), ("enter", 1), ("escape", 1)):
@@ -310,11 +318,7 @@ async def test_what_changes_below_a_box_is_seen_through_it() -> None:
 async def test_another_passage_paints_the_rows_of_the_strip_that_change_and_lays_out_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    rows: list[int] = []
-    layouts: list[object] = []
-    paint, lay_out = RelevanceStrip.render_line, Compositor.reflow
-    monkeypatch.setattr(RelevanceStrip, "render_line", lambda self, y: rows.append(y) or paint(self, y))
-    monkeypatch.setattr(Compositor, "reflow", lambda self, *place: layouts.append(place) or lay_out(self, *place))
+    rows, layouts = noted_lines(monkeypatch, RelevanceStrip), noted_layouts(monkeypatch)
     async with LongsearchApp(three_reports()).run_test(size=(140, 40)) as pilot:
         await ask(pilot, "valve", press_enter=True)
         await pilot.press("enter")
@@ -332,9 +336,7 @@ async def test_another_passage_paints_the_rows_of_the_strip_that_change_and_lays
 async def test_the_cursor_in_a_table_paints_the_rows_that_it_leaves_and_reaches_as_all_rows_would_be(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    lines: list[int] = []
-    paint = LongTable.render_line
-    monkeypatch.setattr(LongTable, "render_line", lambda self, y: lines.append(y) or paint(self, y))
+    lines = noted_lines(monkeypatch, LongTable)
     backend = three_reports()
     backend.file_list = [FileReport(f"file {n}.pdf", FileStatus.CURRENT, "", "", 1, 9, 9) for n in range(100)]
     async with LongsearchApp(backend).run_test(size=(140, 40)) as pilot:
