@@ -2,7 +2,6 @@
 
 import json
 import os
-import secrets
 import zlib
 from collections.abc import Mapping
 from functools import lru_cache
@@ -66,7 +65,7 @@ def replace_bytes(path: Path, data: bytes, is_durable: bool = False, mode: int =
 
     `is_durable`: once this returns, the new file outlives a power cut.
     """
-    new = path.with_name(f".longsearch-{secrets.token_hex(8)}")  # the file's own name may be as long as names may be
+    new = path.with_name(f".longsearch-{os.urandom(8).hex()}")  # the file's own name may be as long as names may be
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
         with os.fdopen(os.open(new, flags, mode), "wb") as file:

@@ -16,6 +16,7 @@ from textual import on, work
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.driver import Driver
+from textual.events import Event, InputEvent
 from textual.screen import Screen
 from textual.theme import Theme
 from textual.types import AnimationLevel
@@ -98,6 +99,7 @@ class LongsearchApp(App[str]):
         self._when_shown = when_shown
         self._graphics, self._typed, self._place = graphics, typed, place
         self._backend = backend
+        self._note_key: Callable[[], None] = lambda: None
         self.preferences = preferences or Preferences()
         self._is_closing = self._is_painted = False
         self._folders: list[Folder] = []
@@ -123,6 +125,12 @@ class LongsearchApp(App[str]):
             self.set_interval(THEMES_EVERY_S, self._follow_themes)
         self._read_folders()
         self.theme_changed_signal.subscribe(self, self._keep_theme)
+
+    async def on_event(self, event: Event) -> None:
+        """As Textual does; note that the person is busy."""
+        if isinstance(event, InputEvent):
+            self._note_key()
+        await super().on_event(event)
 
     def _register_own_themes(self) -> list[tuple[str, str]]:
         """Take the person's own themes as they are now. Return what is wrong with them."""
@@ -181,7 +189,10 @@ class LongsearchApp(App[str]):
 
     def _load_rest(self) -> None:
         """Load what the first frame does not need: the styles of the other screens and, in a thread, the screens."""
+        from longsearch.tui.garbage import Collector
+
         self._is_painted = True
+        self._note_key = Collector(lambda: len(self.screen_stack) == 1).note_key
         sheets = sorted((Path(__file__).parent / "screens").glob("*.tcss"))
         self.stylesheet.read_all([sheet for sheet in sheets if sheet.name not in ("main.tcss", "panes.tcss")])
         if len(self.screen_stack) > 1:

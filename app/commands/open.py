@@ -125,8 +125,9 @@ def backend_of(root: str, think: int | None) -> "tuple[Backend, threading.Event]
         try:
             from longsearch.app.backend import AppBackend
         finally:
-            gc.freeze()  # what was imported stays: a full collection among it would stop the screen for 39 ms
-            gc.enable()
+            from longsearch.tui.garbage import let_keys_pass
+
+            let_keys_pass()
         return AppBackend(Path(root) if root else None, think)
 
     return lazy_backend(Path(root) if root else None, make), is_shown

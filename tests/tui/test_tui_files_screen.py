@@ -27,7 +27,7 @@ def backend_with_files() -> FakeBackend:
 
 def statuses(pilot: Pilot[None]) -> list[str]:
     table = pilot.app.screen.query_one(LongTable)
-    return [str(table.row_at(row)[0]) for row in range(table.row_count)]
+    return [table.row_at(row)[0].text for row in range(table.row_count)]
 
 
 async def test_letters_move_in_the_list_as_they_do_elsewhere() -> None:

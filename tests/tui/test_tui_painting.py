@@ -146,6 +146,7 @@ async def test_the_help_formats_no_more_rows_than_are_seen_and_wraps_its_lines_o
 ) -> None:
     rows = noted_lines(monkeypatch, LongText)
     lines: list[object] = []
+    long_text.rows_of.cache_clear()
     monkeypatch.setattr(long_text, "wrapped", lambda line, *how: lines.append(how) or wrapped(line, *how))
     async with LongsearchApp(three_reports()).run_test(size=(140, 40)) as pilot:
         await ask(pilot, "valve", press_enter=True)

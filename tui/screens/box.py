@@ -52,12 +52,15 @@ class Dimmed(Visual):
 
 
 class BoxScreen(PaintsOnce[ScreenResultType], ModalScreen[ScreenResultType]):
-    """A box on top of a screen, which is drawn again only when something on it changes."""
+    """A box on top of a screen, which is drawn again only when something on it changes.
+
+    The first frame draws the box, over what the terminal shows, and the second one dims that: the box is there sooner.
+    """
 
     _below: Dimmed | None = None
     _seen: object = None
     """The screen below, the colour and the size in which it was drawn."""
-    _has_size = False
+    _is_drawn = False
 
     def render(self) -> RenderResult:  # type: ignore[override]  # Textual draws a Visual as well
         """Draw what lies below the box."""
@@ -75,7 +78,12 @@ class BoxScreen(PaintsOnce[ScreenResultType], ModalScreen[ScreenResultType]):
             self._below = None
         return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
 
-    def on_resize(self) -> None:
-        """Paint the first frame once: Textual asks for it when the screen opens, and has painted it since."""
-        if not self._has_size:
-            self._has_size, self._repaint_required = True, False
+    def _compositor_refresh(self) -> None:
+        if not self._is_drawn:
+            self._compositor._dirty_regions.discard(self._compositor.size.region)
+        super()._compositor_refresh()
+        self._is_drawn = True
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Paint what lies below the box, once the box is drawn."""
+        return super().render_lines(crop) if self._is_drawn else [Strip.blank(crop.width)] * crop.height

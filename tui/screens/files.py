@@ -10,7 +10,6 @@ from itertools import chain
 from operator import attrgetter
 from typing import ClassVar
 
-from rich.text import Text
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -29,15 +28,15 @@ from longsearch.tui.text import styles, wording
 from longsearch.tui.text.display import shorten_middle, shown
 from longsearch.tui.widgets.header_line import HeaderLine
 from longsearch.tui.widgets.key_line import KeyLine
-from longsearch.tui.widgets.long_table import LongTable
+from longsearch.tui.widgets.long_table import Cell, LongTable
 
 _ORDER = (FileStatus.FAILED, FileStatus.PARTIAL, FileStatus.WAITING, FileStatus.CURRENT)
 """Trouble first."""
 _STYLES = {
-    FileStatus.FAILED: "bold red",
-    FileStatus.PARTIAL: "yellow",
-    FileStatus.WAITING: "blue",
-    FileStatus.CURRENT: "green",
+    FileStatus.FAILED: f"bold {styles.ERROR}",
+    FileStatus.PARTIAL: styles.WARNING,
+    FileStatus.WAITING: styles.MUTED,
+    FileStatus.CURRENT: styles.SUCCESS,
 }
 _STATUS_WIDTH, _NUMBER_WIDTH, _CELL_PADDING = 8, 7, 2
 _FIXED_WIDTH = _STATUS_WIDTH + 2 * _NUMBER_WIDTH + 5 * _CELL_PADDING + 1
@@ -154,8 +153,8 @@ class FilesScreen(PaintsOnce[None], Screen[None]):
         self._shown = self._files.get(self._filter, [])
         name_width, reason_width = _text_widths(self.size.width - _FIXED_WIDTH)
         texts = (("status", _STATUS_WIDTH), ("file", name_width), ("reason", reason_width))
-        columns = [(Text(label), width) for label, width in texts]
-        columns += [(Text(label, justify="right"), _NUMBER_WIDTH) for label in ("pages", "tokens")]
+        columns = [(Cell(label), width) for label, width in texts]
+        columns += [(Cell(label, is_right=True), _NUMBER_WIDTH) for label in ("pages", "tokens")]
         shown_now = self._shown
         self._table.show(columns, len(shown_now), lambda row: _row(shown_now[row], name_width))
         what = f"filter: {self._filter.value}" if self._filter else "all"
@@ -203,13 +202,13 @@ def _text_widths(room: int) -> tuple[int, int]:
     return name, max(room - name, 8)
 
 
-def _row(file: FileReport, name_width: int) -> tuple[Text, ...]:
+def _row(file: FileReport, name_width: int) -> tuple[Cell, ...]:
     return (
-        Text(file.status.value, _STYLES[file.status]),
-        Text(shorten_middle(_name(file), name_width), no_wrap=True),
-        Text(shown(file.reason), no_wrap=True, overflow="ellipsis"),
-        Text(quantity(file.n_pages) if file.n_pages else "", justify="right"),
-        Text(quantity(file.n_tokens) if file.n_tokens else "", justify="right"),
+        Cell(file.status.value, _STYLES[file.status]),
+        Cell(shorten_middle(_name(file), name_width)),
+        Cell(shown(file.reason)),
+        Cell(quantity(file.n_pages) if file.n_pages else "", is_right=True),
+        Cell(quantity(file.n_tokens) if file.n_tokens else "", is_right=True),
     )
 
 

@@ -7,15 +7,15 @@ from bisect import bisect_right
 from typing import ClassVar, NamedTuple
 
 from rich.cells import cell_len
-from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 
 from longsearch.engine.types.documents import DocumentText
 from longsearch.tui.screens.box import BoxScreen
+from longsearch.tui.text import styles
 from longsearch.tui.text.display import shown
-from longsearch.tui.widgets.long_table import LongTable
+from longsearch.tui.widgets.long_table import Cell, LongTable
 
 _INDENT = 2
 _MAX_LEVEL = 6
@@ -76,7 +76,7 @@ class OutlineScreen(BoxScreen[int | None]):
     def on_mount(self) -> None:
         """List the entries; get ready for the keys."""
         entries, page_width = self._entries, max(map(cell_len, map(_page, self._entries[-1:])), default=0)
-        columns = ((Text(), None), (Text(justify="right"), page_width)) if page_width else ((Text(), None),)
+        columns = ((Cell(""), None), (Cell(""), page_width)) if page_width else ((Cell(""), None),)
         self._table.show(columns, len(entries), lambda row: _cells(entries[row])[: len(columns)])
         self._table.move_cursor(self._current)
         self._table.focus()
@@ -93,5 +93,5 @@ def _page(entry: Entry) -> str:
     return f"p. {entry.page}" if entry.page is not None and entry.text else ""
 
 
-def _cells(entry: Entry) -> tuple[Text, Text]:
-    return Text(entry.title, no_wrap=True), Text(_page(entry), style="dim", justify="right")
+def _cells(entry: Entry) -> tuple[Cell, Cell]:
+    return Cell(entry.title), Cell(_page(entry), styles.MUTED, is_right=True)

@@ -7,7 +7,6 @@ import re
 from contextlib import suppress
 from typing import ClassVar
 
-from rich.text import Text
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -25,7 +24,7 @@ from longsearch.tui.text import styles
 from longsearch.tui.text.display import shorten_middle, shown
 from longsearch.tui.widgets.header_line import HeaderLine
 from longsearch.tui.widgets.key_line import KeyLine
-from longsearch.tui.widgets.long_table import LongTable
+from longsearch.tui.widgets.long_table import Cell, LongTable
 
 _NAME_WIDTH, _LEAST_WIDTH, _PADDING = 24, 26, 2
 _ABOUT = re.compile(r" \[([^\[\]]*)\]$")
@@ -93,22 +92,22 @@ class TableScreen(Screen[str | None]):
         self._first = min(max(self._first, self._column - n + 1), self._column)
         width, seen = room // n - _PADDING, range(self._first, self._first + n)
         marks = [_CURRENT if at == self._column else "" for at in seen]
-        labels = [(Text(mark + shown(self._table.questions[at])), width) for mark, at in zip(marks, seen, strict=True)]
+        labels = [(Cell(mark + shown(self._table.questions[at])), width) for mark, at in zip(marks, seen, strict=True)]
         self._grid.show(
-            [(Text(""), _NAME_WIDTH), *labels],
+            [(Cell(""), _NAME_WIDTH), *labels],
             len(self._table.documents),
             lambda row: [self._named(row), *(self._cell_text(row, at) for at in seen)],
         )
 
-    def _named(self, row: int) -> Text:
-        return Text(shorten_middle(shown(self._table.documents[row]), _NAME_WIDTH))
+    def _named(self, row: int) -> Cell:
+        return Cell(shorten_middle(shown(self._table.documents[row]), _NAME_WIDTH))
 
-    def _cell_text(self, row: int, column: int) -> Text:
+    def _cell_text(self, row: int, column: int) -> Cell:
         text = self._table.cell(self._table.questions[column], self._table.documents[row])
         about = _ABOUT.search(text)
         sign = _SIGNS.get(about[1].rpartition(" ")[2], "") if about else ""
         mark = _CURRENT if row == self._grid.cursor_row and column == self._column else ""
-        return Text(mark + (shown(f"{sign}{_ABOUT.sub('', text)}") or "·"))
+        return Cell(mark + (shown(f"{sign}{_ABOUT.sub('', text)}") or "·"))
 
     def on_long_table_highlighted(self) -> None:
         """Show the cell under the cursor in full."""

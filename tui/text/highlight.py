@@ -242,6 +242,8 @@ def runs(
     excerpt = (spans[current].excerpt if 0 <= current < len(spans) else None) or (start, start)
     word_places = words.places(text, start, stop)
     touching = [index for index, span in enumerate(spans) if span.start < stop and span.stop > start]
+    if not (touching or word_places or places or marks or (excerpt[0] < stop and excerpt[1] > start)):
+        return [Run(start, stop, None, is_word=False, is_excerpt=False)] if start < stop else []  # as most lines are
     touching.sort(key=lambda index: index != current)
     edges = {start, stop}
     lit: list[Span | Mark] = [*(spans[index] for index in touching), *marks]

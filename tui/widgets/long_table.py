@@ -4,23 +4,45 @@ Textual's DataTable keeps a Rich text for each cell and a key for each row: 50,0
 """
 
 from collections.abc import Callable, Sequence
-from typing import ClassVar
+from functools import partial
+from typing import ClassVar, NamedTuple
 
+from rich.cells import cell_len
 from rich.segment import Segment
-from rich.text import Text
+from rich.style import Style as RichStyle
 from textual.binding import Binding, BindingType
 from textual.events import Click
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
+from textual.style import Style
 
 from longsearch.tui.bindings import TABLE_MOVES
-from longsearch.tui.painting import ScrollsLines
+from longsearch.tui.painting import ScrollsLines, filled
+from longsearch.tui.text.display import clip
 
 _PADDING = 1  # on each side of a cell
 
-Column = tuple[Text, int | None]
+
+class Cell(NamedTuple):
+    """The text of a row in one column, or the label of a column."""
+
+    text: str
+    """On one line, and safe for the terminal."""
+    style: str = ""
+    """What differs from the style of the row: one of `styles`, or ""."""
+    is_right: bool = False
+    """Whether the text stands at the right end."""
+
+    def fitted(self, width: int) -> str:
+        """Return the text in `width` cells, cut or filled, between the blanks of its column."""
+        text = clip(self.text, width)
+        blank = " " * (width - cell_len(text))
+        return f" {blank}{text} " if self.is_right else f" {text}{blank} "
+
+
+Column = tuple[Cell, int | None]
 """The label of a column, and its width in cells without padding; None: the room that the others leave."""
 
 
@@ -57,10 +79,10 @@ class LongTable(ScrollsLines):
         self._n_above = int(has_labels)
         """Lines above the first row."""
         self._columns: Sequence[Column] = ()
-        self._row_of: Callable[[int], Sequence[Text]] = lambda _: ()
+        self._row_of: Callable[[int], Sequence[Cell]] = lambda _: ()
         self.row_count = 0
 
-    def show(self, columns: Sequence[Column], row_count: int, row_of: Callable[[int], Sequence[Text]]) -> None:
+    def show(self, columns: Sequence[Column], row_count: int, row_of: Callable[[int], Sequence[Cell]]) -> None:
         """Show other rows, with the cursor on the first; `row_of` makes the cells of a row when it is seen."""
         self._columns, self._row_of, self.row_count = columns, row_of, row_count
         self.virtual_size = Size(self._own_width(columns), row_count + self._n_above)
@@ -75,7 +97,7 @@ class LongTable(ScrollsLines):
         """Return the cells that the columns take, without that which takes the rest."""
         return sum((width or 0) + 2 * _PADDING for _, width in columns)
 
-    def row_at(self, row: int) -> Sequence[Text]:
+    def row_at(self, row: int) -> Sequence[Cell]:
         """The cells of a row."""
         return self._row_of(row)
 
@@ -133,7 +155,7 @@ class LongTable(ScrollsLines):
 
     def render_line(self, y: int) -> Strip:
         """One line of the screen: the labels, a row, or nothing."""
-        width = self.size.width
+        width = self.width
         row = self.scroll_offset.y + y - self._n_above
         if y < self._n_above and self._columns:
             return self._line([label for label, _ in self._columns], "table--header", width)
@@ -142,18 +164,18 @@ class LongTable(ScrollsLines):
         name = "cursor" if row == self.cursor_row else "odd-row" if row % 2 else "even-row"
         return self._line(self._row_of(row), f"table--{name}", width)
 
-    def _line(self, cells: Sequence[Text], style_class: str, width: int) -> Strip:
-        style = self.kept(style_class)
-        segments: list[Segment] = []
+    def _line(self, cells: Sequence[Cell], style_class: str, width: int) -> Strip:
         rest = max(self.room - self._own_width(self._columns), 1)
-        for (_, own_width), cell in zip(self._columns, cells, strict=True):
-            column_width, fitted = rest if own_width is None else own_width, cell.copy()
-            fitted.truncate(column_width, overflow="ellipsis")
-            fitted.align("right" if cell.justify == "right" else "left", column_width)
-            fitted.pad(_PADDING)
-            fitted.end = ""
-            segments += fitted.render(self.app.console)
-        # a cell's own color wins, except under the cursor
-        is_cursor = style_class == "table--cursor"
-        shaped = Segment.apply_style(segments, None if is_cursor else style, style if is_cursor else None)
-        return Strip(shaped).adjust_cell_length(width, style)
+        segments = [
+            Segment(
+                cell.fitted(rest if own is None else own),
+                self.kept((style_class, cell.style), partial(self._style, cell, style_class)),
+            )
+            for (_, own), cell in zip(self._columns, cells, strict=True)
+        ]
+        return filled(segments, width, self.kept(style_class))
+
+    def _style(self, cell: Cell, style_class: str) -> RichStyle:
+        """A cell's own colour wins, except under the cursor."""
+        row, own = self.get_visual_style(style_class), Style.parse(cell.style)
+        return (own + row if style_class == "table--cursor" else row + own).rich_style

@@ -3,12 +3,16 @@
 Textual's Static formats all of its lines, and again for every new size: the help took 0.3 s of processor time.
 """
 
+from functools import lru_cache, partial
+
 from rich.segment import Segment
+from rich.style import Style as RichStyle
 from textual.content import Content
 from textual.geometry import Size
 from textual.strip import Strip
+from textual.style import Style
 
-from longsearch.tui.painting import ScrollsLines
+from longsearch.tui.painting import ScrollsLines, filled
 
 
 class LongText(ScrollsLines):
@@ -17,17 +21,11 @@ class LongText(ScrollsLines):
     def __init__(self, content: Content, hang: int = 0, id: str | None = None) -> None:
         """`hang`: cells at the left that stay empty where a line goes on."""
         super().__init__(id=id)
-        self._hang = hang
-        self._lines = content.split("\n", allow_blank=True)
-        self._wrapped: tuple[int, list[Content]] = (0, [])
-        """The width asked for last, and the lines wrapped to it."""
+        self._content, self._hang = content, hang
 
     def _rows_at(self, width: int) -> list[Content]:
         """The lines, wrapped to so many cells, at least one: a terminal may leave the box none."""
-        width = max(width, 1)
-        if width != self._wrapped[0]:
-            self._wrapped = width, [row for line in self._lines for row in wrapped(line, width, self._hang)]
-        return self._wrapped[1]
+        return rows_of(self._content, max(width, 1), self._hang)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """Return the rows at this width, of which the scrollbar takes its part."""
@@ -43,8 +41,18 @@ class LongText(ScrollsLines):
         rows = self._rows_at(width)
         if row >= len(rows):
             return Strip.blank(width, self.ground)
-        pieces = rows[row].render(self.visual_style, "", self._get_style)
-        return Strip([Segment(text, style.rich_style) for text, style in pieces]).adjust_cell_length(width, self.ground)
+        pieces = rows[row].render(end="", parse_style=self._get_style)
+        segments = [Segment(text, self.kept(style, partial(self._on_ground, style))) for text, style in pieces]
+        return filled(segments, width, self.ground)
+
+    def _on_ground(self, style: Style) -> RichStyle:
+        return (self.visual_style + style).rich_style
+
+
+@lru_cache(maxsize=2)
+def rows_of(content: Content, width: int, hang: int) -> list[Content]:
+    """Return the lines of a text, wrapped. They are kept for the next time that a box shows the text."""
+    return [row for line in content.split("\n", allow_blank=True) for row in wrapped(line, width, hang)]
 
 
 def wrapped(line: Content, width: int, hang: int = 0) -> list[Content]:

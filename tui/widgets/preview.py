@@ -22,7 +22,7 @@ from textual.strip import Strip
 from longsearch.engine.types.documents import DocumentText, Mark
 from longsearch.tui.backend.latest_only import LatestOnly
 from longsearch.tui.bindings import TEXT_MOVES
-from longsearch.tui.painting import ScrollsLines
+from longsearch.tui.painting import ScrollsLines, filled
 from longsearch.tui.text.display import shown
 from longsearch.tui.text.finding import Finding
 from longsearch.tui.text.highlight import HEADING, NO_WORDS, Highlighter, MarksOf, Run, Span, runs
@@ -207,7 +207,7 @@ class Preview(ScrollsLines):
         """Draw one line: page number, mark, text."""
         line, layout, style = self.scroll_offset.y + y, self.text_layout, self.ground
         if line >= len(layout) or layout.text is not self.document.text or not layout.text:
-            return Strip.blank(self.size.width, style)
+            return Strip.blank(self.width, style)
         start, stop = layout.span(line)
         stop = min(stop, start + MAX_LINE_CHARACTERS)  # text that `wrap_near` skips is one long line
         if stop > start and layout.text[stop - 1] in " \n\t":
@@ -221,7 +221,7 @@ class Preview(ScrollsLines):
             look = piece.mark, piece.passage is not None, piece.is_excerpt, piece.is_word, piece.is_found
             shown_as = self.kept(look, partial(self._style, piece, style))
             segments.append(Segment(shown(layout.text[piece.start : piece.stop]), shown_as))
-        return Strip(segments).adjust_cell_length(self.size.width, style)
+        return filled(segments, self.width, style)
 
     def _margin_segments(self, start: int, stop: int, pieces: Sequence[Run], style: Style) -> list[Segment]:
         lit = {piece.passage for piece in pieces if piece.passage is not None}

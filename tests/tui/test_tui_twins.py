@@ -1,0 +1,115 @@
+"""What the app draws by a shorter way than Textual's looks as Textual draws it."""
+
+from collections.abc import Iterator
+from itertools import count
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
+from textual._compositor import ChopsUpdate, Compositor
+from textual._styles_cache import StylesCache
+from textual.strip import Strip
+
+from longsearch.engine.types.documents import Mark
+from longsearch.tui.app import LongsearchApp
+from longsearch.tui.painting import BareLines, NeedfulCompositor, PaintsLines, filled
+from longsearch.tui.text.highlight import NO_WORDS, runs
+from longsearch.tui.widgets.long_table import Cell
+from tests.tui.fake_backend import three_reports
+from tests.tui.tui_helpers import WIDE, ask, settle
+
+Cells = dict[tuple[int, int], tuple[str, Style | None]]
+"""(row, column): a character and its style."""
+TEXTS = st.text(st.sampled_from("ab 中e\u0301…"), max_size=12)
+
+
+def cells_of(pieces: Iterator[tuple[str, Style | None, Any]], row: int, column: int) -> Iterator[tuple[Any, Any]]:
+    """Yield each character of a line with its place."""
+    for text, style, _ in pieces:
+        for character in text:
+            yield (row, column), (character, style)
+            column += cell_len(character)
+
+
+def painted(update: ChopsUpdate | None) -> Cells:
+    """Return what an update writes to the terminal."""
+    assert update is not None
+    cells: Cells = {}
+    for row, first, stop in update.spans:
+        for column, strip in update.chops[row].items():
+            for place, cell in cells_of(iter(strip or ()), row, column):
+                if first <= place[1] < stop:
+                    cells[place] = cell
+    return cells
+
+
+async def test_a_change_is_drawn_as_if_all_widgets_were_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    draw, frames = NeedfulCompositor.render_partial_update, []
+
+    def draw_and_compare(compositor: NeedfulCompositor) -> ChopsUpdate | None:
+        changed = set(compositor._dirty_regions)
+        update = draw(compositor)
+        compositor._dirty_regions = set(changed)
+        theirs = Compositor.render_partial_update(compositor)
+        if update is None:
+            assert theirs is None
+        else:
+            frames.append(painted(update))
+            assert frames[-1] == painted(theirs)
+        return update
+
+    monkeypatch.setattr(NeedfulCompositor, "render_partial_update", draw_and_compare)
+    async with LongsearchApp(three_reports()).run_test(size=WIDE) as pilot:
+        await ask(pilot, "valve", press_enter=True)
+        for key in ("j", "enter", "n", "pagedown", "t", "j", "escape", "f1", "pagedown", "escape", "f3", "j", "escape"):
+            await pilot.press(key)
+            await settle(pilot)
+        assert len(frames) > 10
+
+
+@pytest.mark.parametrize("keys", [("enter",), ("t",), ("f1",), ("f1", "pagedown"), ("f3",), ("x",)])
+async def test_lines_with_and_without_a_frame_look_as_textual_styles_them(keys: tuple[str, ...]) -> None:
+    async with LongsearchApp(three_reports()).run_test(size=WIDE) as pilot:
+        await ask(pilot, "valve", press_enter=True)
+        for key in keys:
+            await pilot.press(key)
+            await settle(pilot)
+        for widget in [pilot.app.screen, *pilot.app.screen.query(PaintsLines)]:
+            crop = widget.outer_size.region
+            ours = widget.render_lines(crop)
+            assert isinstance(widget._styles_cache, BareLines)
+            widget._styles_cache = StylesCache()
+            theirs = widget.render_lines(crop)
+            for row, our, their in zip(count(), ours, theirs, strict=False):
+                assert dict(cells_of(iter(our), row, 0)) == dict(cells_of(iter(their), row, 0)), (widget, row)
+            assert len(ours) == len(theirs) == crop.height
+
+
+@given(st.lists(TEXTS, max_size=4), st.integers(1, 20))
+def test_a_line_is_cut_and_filled_as_textual_cuts_and_fills_it(texts: list[str], width: int) -> None:
+    blank, segments = Style(bold=True), [Segment(text, Style(italic=True)) for text in texts]
+    theirs = Strip(list(segments)).adjust_cell_length(width, blank)
+    ours = filled(list(segments), width, blank)
+    assert ours.cell_length == theirs.cell_length == width
+    assert dict(cells_of(iter(ours), 0, 0)) == dict(cells_of(iter(theirs), 0, 0))
+
+
+@given(TEXTS, st.booleans(), st.integers(1, 14))
+def test_a_cell_of_a_table_is_as_wide_as_its_column_with_a_blank_on_each_side(
+    text: str, is_right: bool, width: int
+) -> None:
+    shown = Cell(text, is_right=is_right).fitted(width)
+    assert cell_len(shown) == width + 2 and shown[0] == shown[-1] == " "
+    assert text in shown or "…" in shown
+
+
+def test_a_line_without_anything_lit_is_one_run_and_an_empty_one_is_none() -> None:
+    far = Mark("highlight", 90, 95)
+    for start, stop in ((0, 20), (5, 5)):
+        assert runs("x" * 99, start, stop, [], -1, NO_WORDS) == runs(
+            "x" * 99, start, stop, [], -1, NO_WORDS, marks=[far]
+        )
