@@ -119,8 +119,8 @@ class NeedfulCompositor(Compositor):
 class BareLines(StylesCache):
     """Takes the lines of a widget as it paints them, and sets them into its frame. Textual styles each, in 50 us."""
 
-    _sides: tuple[object, tuple[Segment, Segment]] | None = None
-    """Of which frame on which ground, and the pieces left and right of its lines."""
+    _sides: tuple[object, tuple[Strip, Strip]] | None = None
+    """Of which frame on which ground, and what stands left and right of its lines."""
 
     @staticmethod
     def get_inner_outer(  # type: ignore[override]  # there it is a method in a cache
@@ -145,17 +145,16 @@ class BareLines(StylesCache):
         if size == content_size:
             return render_content_line(y)
         how = size, content_size, padding, base_background, background, render_content_line, *labels_and_colours
-        row, is_framed = y - styles.gutter.top, size.width == content_size.width + 2 and not any(padding)
-        if not is_framed or not 0 <= row < content_size.height:
+        row = y - styles.gutter.top
+        if not 0 <= row < content_size.height:
             return super().render_line(styles, y, *how)
-        frame = styles.border, base_background, background
+        frame = size.width, padding, styles.border, base_background, background
         if self._sides is None or self._sides[0] != frame:
             line = super().render_line(styles, y, *how)
-            left, *_, right = line
-            self._sides = frame, (left, right)
+            self._sides = frame, (line.crop(0, styles.gutter.left), line.crop(size.width - styles.gutter.right))
             return line
         left, right = self._sides[1]
-        return Strip([left, *render_content_line(row), right], size.width)
+        return Strip([*left, *render_content_line(row), *right], size.width)
 
 
 class PaintsOnce(_Screen[ScreenResultType]):

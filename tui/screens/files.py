@@ -66,9 +66,9 @@ class FilesScreen(PaintsOnce[None], Screen[None]):
         yield KeyLine()
 
     def on_mount(self) -> None:
-        """Read the list."""
+        """Read the list once the screen is there: the thread that sorts it would hold up the first frame."""
         self._table.focus()
-        self.action_read()
+        self.call_after_refresh(self.action_read)
 
     def on_resize(self) -> None:
         """Fit the columns to the new width; the cursor stays."""
