@@ -33,7 +33,9 @@ def much() -> FakeBackend:
     backend = FakeBackend(hit(1, report, (12, 3)), hit(2, book, pages, "book.txt"), documents={1: report, 2: book})
     statuses = list(FileStatus)
     backend.file_list = [  # in the order of an index
-        FileReport(f"folder {n // 500:02}/file {n:05}.pdf", statuses[n % len(statuses)], "a reason", "a hint", n % 300, n, n)
+        FileReport(
+            f"folder {n // 500:02}/file {n:05}.pdf", statuses[n % len(statuses)], "a reason", "a hint", n % 300, n, n
+        )
         for n in range(N_FILES)
     ]
     backend.progress_now = replace(backend.progress_now, n_files=N_FILES, n_current=N_FILES)
