@@ -142,19 +142,22 @@ class BareLines(StylesCache):
         *labels_and_colours: Any,
     ) -> Strip:
         """Return a line of the widget."""
-        if size == content_size:
-            return render_content_line(y)
         how = size, content_size, padding, base_background, background, render_content_line, *labels_and_colours
         row = y - styles.gutter.top
         if not 0 <= row < content_size.height:
             return super().render_line(styles, y, *how)
+        line = render_content_line(row)
+        if line.cell_length != content_size.width:
+            blank = self.get_inner_outer(base_background, background)[0].rich_style
+            line = line.adjust_cell_length(content_size.width, blank)
+        if size == content_size:
+            return line
         frame = size.width, padding, styles.border, base_background, background
         if self._sides is None or self._sides[0] != frame:
-            line = super().render_line(styles, y, *how)
-            self._sides = frame, (line.crop(0, styles.gutter.left), line.crop(size.width - styles.gutter.right))
-            return line
+            whole = super().render_line(styles, y, *how)
+            self._sides = frame, (whole.crop(0, styles.gutter.left), whole.crop(size.width - styles.gutter.right))
         left, right = self._sides[1]
-        return Strip([*left, *render_content_line(row), *right], size.width)
+        return Strip([*left, *line, *right], size.width)
 
 
 class PaintsOnce(_Screen[ScreenResultType]):
@@ -179,7 +182,7 @@ class PaintsOnce(_Screen[ScreenResultType]):
 
 
 class PaintsLines(QuietFocus):
-    """A part of a widget that draws itself by `render_line`, in its `ground`; each line is as wide as its `size`."""
+    """A part of a widget that draws itself by `render_line`, in its `ground`."""
 
     def __init__(self, *how: Any, **more: Any) -> None:
         """As the widget."""

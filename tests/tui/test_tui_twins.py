@@ -1,7 +1,7 @@
 """What the app draws by a shorter way than Textual's looks as Textual draws it."""
 
 from collections.abc import Iterator
-from itertools import count
+from itertools import chain, count
 from typing import Any
 
 import pytest
@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
-from textual._compositor import ChopsUpdate, Compositor
+from textual._compositor import ChopsUpdate, Compositor, LayoutUpdate
 from textual._styles_cache import StylesCache
 from textual.strip import Strip
+from textual.widget import Widget
 
 from longsearch.engine.types.documents import Mark
 from longsearch.tui.app import LongsearchApp
@@ -71,6 +72,31 @@ async def test_a_change_is_drawn_as_if_all_widgets_were_drawn(monkeypatch: pytes
         assert len(frames) > 10
 
 
+async def test_after_every_key_the_terminal_shows_what_a_whole_frame_would(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal: Cells = {}
+    draw = Compositor.render_update
+
+    def draw_and_write(compositor: Compositor, **how: Any) -> Any:
+        update = draw(compositor, **how)
+        if isinstance(update, LayoutUpdate):
+            for row, strips in enumerate(update.strips):
+                terminal.update(cells_of(chain.from_iterable(strips), row, 0))
+        elif update is not None:
+            terminal.update(painted(update))
+        return update
+
+    monkeypatch.setattr(Compositor, "render_update", draw_and_write)
+    async with LongsearchApp(three_reports()).run_test(size=WIDE) as pilot:
+        await ask(pilot, "valve", press_enter=True)
+        for key in ("j", "enter", "n", "f1", "pagedown", "escape", "t", "j", "escape", "escape", "x", "escape", "f3"):
+            await pilot.press(key)
+            await settle(pilot)
+            lines = enumerate(pilot.app.screen._compositor.render_strips())
+            whole = dict(chain.from_iterable(cells_of(iter(line), row, 0) for row, line in lines))
+            wrong = [place for place, cell in whole.items() if terminal.get(place) != cell]
+            assert not wrong, (key, wrong[:9])
+
+
 @pytest.mark.parametrize("keys", [("enter",), ("t",), ("f1",), ("f1", "pagedown"), ("f3",), ("x",)])
 async def test_lines_with_and_without_a_frame_look_as_textual_styles_them(keys: tuple[str, ...]) -> None:
     async with LongsearchApp(three_reports()).run_test(size=WIDE) as pilot:
@@ -78,7 +104,10 @@ async def test_lines_with_and_without_a_frame_look_as_textual_styles_them(keys: 
         for key in keys:
             await pilot.press(key)
             await settle(pilot)
-        for widget in [pilot.app.screen, *pilot.app.screen.query(PaintsLines)]:
+        screen = pilot.app.screen
+        widgets = [screen, *(widget for widget in screen.walk_children(Widget) if isinstance(widget, PaintsLines))]
+        assert len(widgets) > 1
+        for widget in widgets:
             crop = widget.outer_size.region
             ours = widget.render_lines(crop)
             assert isinstance(widget._styles_cache, BareLines)
