@@ -1,4 +1,4 @@
-"""Snapshots of every view of the app at the two usual sizes of a terminal, of the main ones at four and in both themes.
+"""Snapshots of every view of the app at the two usual sizes of a terminal, of most at four and in both themes.
 
 After an intended change, run `pytest tests/tui --snapshot-update` and look at the pictures before you commit them.
 """
@@ -66,9 +66,7 @@ def test_what_to_ask_first(snap_compare: Compare, size: tuple[int, int]) -> None
 
 @both_sizes
 def test_indexing_runs(snap_compare: Compare, size: tuple[int, int]) -> None:
-    backend = three_reports()
-    backend.progress_now = INDEXING
-    compare(snap_compare, backend, size, press())
+    compare(snap_compare, indexing(), size, press())
 
 
 @both_sizes
@@ -90,9 +88,7 @@ def test_results_no_better_than_chance(snap_compare: Compare, size: tuple[int, i
 
 
 def test_nothing_says_that(snap_compare: Compare) -> None:
-    backend = three_reports()
-    backend.hits = tuple(replace(hit, level=ChanceLevel.CHANCE) for hit in backend.hits)
-    compare(snap_compare, backend, (80, 24), ask_and_press())
+    compare(snap_compare, nothing_found(), (80, 24), ask_and_press())
 
 
 @both_sizes
@@ -102,16 +98,12 @@ def test_reading_a_long_document(snap_compare: Compare, size: tuple[int, int]) -
 
 @both_sizes
 def test_an_error(snap_compare: Compare, size: tuple[int, int]) -> None:
-    backend = three_reports()
-    backend.errors["hybrid"] = ModelError("The model could not be loaded.", "Run `longsearch doctor`.")
-    compare(snap_compare, backend, size, ask_and_press())
+    compare(snap_compare, failing(), size, ask_and_press())
 
 
 @both_sizes
 def test_the_files(snap_compare: Compare, size: tuple[int, int]) -> None:
-    backend = three_reports()
-    backend.file_list = some_files()
-    compare(snap_compare, backend, size, press("f3"))
+    compare(snap_compare, with_files(), size, press("f3"))
 
 
 @both_sizes
@@ -148,11 +140,50 @@ def likely_and_unlikely() -> FakeBackend:
     return backend
 
 
+def nothing_found() -> FakeBackend:
+    backend = three_reports()
+    backend.hits = tuple(replace(hit, level=ChanceLevel.CHANCE) for hit in backend.hits)
+    return backend
+
+
+def failing() -> FakeBackend:
+    backend = three_reports()
+    backend.errors["hybrid"] = ModelError("The model could not be loaded.", "Run `longsearch doctor`.")
+    return backend
+
+
+def indexing() -> FakeBackend:
+    backend = three_reports()
+    backend.progress_now = INDEXING
+    return backend
+
+
+def with_files() -> FakeBackend:
+    backend = three_reports()
+    backend.file_list = some_files()
+    return backend
+
+
 MAIN_STATES: dict[str, tuple[Callable[[], FakeBackend], Steps]] = {
     "first": (first_screen, press()),
     "results": (likely_and_unlikely, ask_and_press()),
     "reading": (described_reports, ask_and_press("enter")),
+    "nothing": (nothing_found, ask_and_press()),
+    "error": (failing, ask_and_press()),
+    "indexing": (indexing, press()),
+    "why": (three_reports, ask_and_press("x")),
+    "outline": (three_reports, ask_and_press("t")),
+    "basket": (three_reports, ask_and_press("space", "b")),
+    "files": (with_files, press("f3")),
+    "help": (three_reports, press("f1")),
 }
+
+
+@both_sizes
+@pytest.mark.parametrize("state", MAIN_STATES)
+def test_the_main_states_in_the_light_theme(snap_compare: Compare, state: str, size: tuple[int, int]) -> None:
+    make, steps = MAIN_STATES[state]
+    compare(snap_compare, make(), size, steps, "longsearch-light")
 
 
 @pytest.mark.parametrize("theme", [theme.name for theme in THEMES])
@@ -169,10 +200,6 @@ def test_the_main_states_at_the_smallest_and_the_largest_size(
 ) -> None:
     make, steps = MAIN_STATES[state]
     compare(snap_compare, make(), size, steps, theme)
-
-
-def test_reading_in_the_light_theme(snap_compare: Compare) -> None:
-    compare(snap_compare, three_reports(), (140, 40), ask_and_press(), theme="longsearch-light")
 
 
 @both_sizes
