@@ -5,12 +5,14 @@ from typing import Any
 import pytest
 from rich.style import Style
 from textual._compositor import Compositor
+from textual._styles_cache import StylesCache
 from textual.color import Color
 from textual.content import Content
 from textual.css.stylesheet import Stylesheet
 from textual.pilot import Pilot
 from textual.renderables.background_screen import BackgroundScreen
 from textual.visual import RenderOptions
+from textual.widget import Widget
 from textual.widgets import Input
 
 from longsearch.engine.types.progress import FileReport, FileStatus
@@ -261,10 +263,33 @@ async def test_the_first_frame_of_a_box_has_its_text_and_is_the_only_whole_one(
         assert isinstance(app.screen, BoxScreen)
         whole = [text for kind, text in frames if kind == "LayoutUpdate"]
         assert len(whole) == 1 and words in frames[0][1], [kind for kind, _ in frames]
+        assert frames[0][0] == "ChopsUpdate" and "Valves: a manual" not in frames[0][1], "the box comes alone"
         del frames[:]
         await pilot.press("escape")
         await settle(pilot)
         assert [kind for kind, _ in frames].count("LayoutUpdate") == 1
+
+
+async def test_a_page_of_a_text_draws_it_alone_and_neither_arranges_nor_frames_anything(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    drawn: list[Widget] = []
+    framed: list[object] = []
+    arranged: list[object] = []
+    draw, frame, arrange = Widget.render_lines, StylesCache.render_line, Compositor._arrange_root
+    monkeypatch.setattr(Widget, "render_lines", lambda self, crop: drawn.append(self) or draw(self, crop))
+    monkeypatch.setattr(StylesCache, "render_line", lambda *how: framed.append(how) or frame(*how))
+    monkeypatch.setattr(Compositor, "_arrange_root", lambda *how, **more: arranged.append(how) or arrange(*how, **more))
+    async with LongsearchApp(three_reports()).run_test(size=(140, 40)) as pilot:
+        await ask(pilot, "valve", press_enter=True)
+        await pilot.press("enter")
+        await settle(pilot)
+        del drawn[:], framed[:], arranged[:]
+        preview(pilot).turn_page(1)
+        await settle(pilot)
+        leaves = {widget for widget in drawn if not widget.children}
+        assert preview(pilot) in leaves and len(leaves) <= 3, leaves
+        assert len(framed) <= 3 and arranged == []  # the line over the text names another page
 
 
 @pytest.mark.parametrize("size", [(140, 40), (80, 24), (60, 20)])
