@@ -27,6 +27,7 @@ class Collector:
         """`is_lasting`: whether what is there now stays: no box or screen is open that will be closed."""
         self._is_lasting = is_lasting
         self._next: asyncio.TimerHandle | None = None
+        self._is_settled = False
 
     def note_key(self) -> None:
         """Collect later, unless another key comes before that."""
@@ -36,5 +37,6 @@ class Collector:
 
     def _collect(self) -> None:
         gc.collect()
-        if gc.get_threshold() == _FREE and self._is_lasting():
-            gc.freeze()  # what is in no cycle is still freed at once
+        if not self._is_settled and gc.get_threshold() == _FREE and self._is_lasting():
+            gc.freeze()  # the panes and screens that were imported since. Once: what then ends in a cycle is not freed
+            self._is_settled = True

@@ -5,6 +5,7 @@ from textual.content import Content
 from textual.reactive import reactive
 from textual.widget import Widget
 
+from longsearch.tui.painting import BareLines
 from longsearch.tui.text import styles
 from longsearch.tui.text.display import clip
 
@@ -22,6 +23,7 @@ class HeaderLine(Widget):
 
     def __init__(self) -> None:
         super().__init__(classes="-blank")  # as `watch_left` would: a class that comes later costs a second styling
+        self._styles_cache = BareLines()
 
     def watch_left(self, left: str) -> None:
         """Hide a heading without text."""

@@ -16,6 +16,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from longsearch.tui.bindings import EVERYWHERE
+from longsearch.tui.painting import BareLines
 
 _KEY, _MEANING, _HOVER = "bold $footer-key-foreground", "$footer-description-foreground", " on $block-hover-background"
 _GAP = 2
@@ -89,6 +90,7 @@ class KeyLine(Widget):
     def __init__(self, without: tuple[str, ...] = ()) -> None:
         """`without`: actions that work, but are not worth a place here."""
         super().__init__()
+        self._styles_cache = BareLines()
         self.without = without
 
     def on_mount(self) -> None:
