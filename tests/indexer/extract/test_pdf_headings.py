@@ -49,6 +49,12 @@ def test_formulas_numbers_addresses_and_lines_of_the_contents_are_no_headings() 
     ]
 
 
+def test_a_short_form_with_a_number_and_words_with_hyphens_are_headings_and_a_measure_is_none() -> None:
+    words = "2.6 API", "4. Proof-of-Work", "Fail-overs", "0.05 MHZ", "2.5 GHz", "RPC"
+    pages = [page(("1 Ships", 14)), *(page((text, 14)) for text in words)]
+    assert [title for _, title, _ in found(*pages)] == ["1 Ships", "2.6 API", "4. Proof-of-Work", "Fail-overs"]
+
+
 def test_what_many_pages_bear_is_no_heading() -> None:
     pages = [page(("Journal of Lights", 14), (f"{n} Keeper{n * 'i'}s", 14)) for n in range(1, 5)]
     assert [title for _, title, _ in found(*pages)] == ["1 Keeperis", "2 Keeperiis", "3 Keeperiiis", "4 Keeperiiiis"]
