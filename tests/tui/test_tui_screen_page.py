@@ -28,8 +28,9 @@ SCREENS = [
     "results_of_several_folders",
     "a_document_with_metadata",
     "finding_in_the_text",
-    "the_main_states_at_the_smallest_and_the_largest_size",
+    *(f"the_main_states_at_the_smallest_and_the_largest_size[{state}" for state in ("first", "results", "reading")),
 ]
+"""Tests whose pictures show them; behind a bracket, how the names of the pictures go on."""
 APART = re.compile(r"\s{2,}|[╭╮╰╯▏▌▀▄▇█▔▁│❯●━]+|─{3,}| · |(?<=[a-z]{2}\.) (?=\d)")
 CELL = 12.2
 """Width of a cell in a snapshot."""
@@ -96,7 +97,8 @@ def is_key(text: str) -> bool:
 @pytest.mark.parametrize("name", SCREENS)
 def test_each_text_of_the_first_screens_is_listed_with_its_reason(name: str) -> None:
     samples, documents = listed(), of_the_documents()
-    snapshots = sorted(SNAPSHOTS.glob(f"test_{name}[[]*")) or [SNAPSHOTS / f"test_{name}.svg"]
+    test, _, state = name.partition("[")
+    snapshots = sorted(SNAPSHOTS.glob(f"test_{test}[[]{state}*")) or [SNAPSHOTS / f"test_{test}.svg"]
 
     def has_reason(text: str) -> bool:
         whole = text.rstrip("…").strip()
