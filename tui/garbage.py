@@ -14,7 +14,7 @@ A key makes 7,000. Whoever holds one down must not fill the memory, and never me
 
 
 def let_keys_pass() -> None:
-    """Have this process look for garbage when a person rests. What is there now stays, and is never looked at."""
+    """Make Python leave its garbage to `Collector`. It never examines the objects that exist now, which stay."""
     gc.freeze()
     gc.set_threshold(*_FREE)
     gc.enable()

@@ -15,34 +15,22 @@ os.environ["TEXTUAL_COLOR_SYSTEM"] = "truecolor"  # whatever terminal this is ru
 
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.themes import THEMES
-from tests.tui.fake_backend import INDEXING, FakeBackend, described_reports, some_files, three_folders, three_reports
+from tests.tui.fake_backend import FakeBackend, described_reports, indexing, three_folders, three_reports, with_files
 from tests.tui.tui_helpers import ask, settle
 
 SIZES = ((60, 20), (80, 24), (140, 40), (200, 50))
 
 
-def _indexing() -> FakeBackend:
-    backend = three_reports()
-    backend.progress_now = INDEXING
-    return backend
-
-
-def _files() -> FakeBackend:
-    backend = three_reports()
-    backend.file_list = some_files()
-    return backend
-
-
 STATES: dict[str, tuple[Callable[[], FakeBackend], str, tuple[str, ...]]] = {
     "empty": (three_reports, "", ()),
-    "indexing": (_indexing, "", ()),
+    "indexing": (indexing, "", ()),
     "results": (three_reports, "why did the valve fail", ()),
     "marked": (three_reports, "why did the valve fail", ("asterisk",)),
     "jump": (three_reports, "why did the valve fail", ("semicolon",)),
     "reading": (described_reports, "why did the valve fail", ("enter",)),
     "printed": (three_reports, "why did the valve fail", ("enter", "v")),
     "folders": (three_folders, "why did the valve fail", ()),
-    "files": (_files, "", ("f3",)),
+    "files": (with_files, "", ("f3",)),
     "basket": (three_reports, "why did the valve fail", ("space", "b")),
     "outline": (three_reports, "why did the valve fail", ("enter", "t")),
     "why": (three_reports, "why did the valve fail", ("x",)),

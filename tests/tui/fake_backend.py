@@ -346,6 +346,20 @@ def three_reports() -> FakeBackend:
     return FakeBackend(*hits, documents={1: report, 2: manual, 3: note})
 
 
+def indexing() -> FakeBackend:
+    """The same, while files are read."""
+    backend = three_reports()
+    backend.progress_now = INDEXING
+    return backend
+
+
+def with_files() -> FakeBackend:
+    """The same, with files of every status."""
+    backend = three_reports()
+    backend.file_list = some_files()
+    return backend
+
+
 def three_folders() -> FakeBackend:
     """Return the backend of an app over three folders, of which one is away and one has a name in two words."""
     backend = three_reports()

@@ -15,8 +15,8 @@ from textual.widget import Widget
 from longsearch.engine.types.results import ChanceLevel
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.themes import THEMES
-from tests.tui.fake_backend import INDEXING, FakeBackend, described_reports, some_files, three_folders, three_reports
-from tests.tui.tui_helpers import WIDE, ask, preview, results, settle
+from tests.tui.fake_backend import FakeBackend, described_reports, indexing, three_folders, three_reports, with_files
+from tests.tui.tui_helpers import WIDE, ask, press_each, preview, results, settle
 
 ENOUGH = 4.5
 ENOUGH_IN_16 = 3.6
@@ -66,9 +66,7 @@ def unreadable(pilot: Pilot[Any], system: ColorSystem = ColorSystem.TRUECOLOR, e
 def pressed(*keys: str) -> Steps:
     async def steps(pilot: Pilot[Any]) -> None:
         await settle(pilot)
-        for key in keys:
-            await pilot.press(key)
-            await settle(pilot)
+        await press_each(pilot, *keys)
 
     return steps
 
@@ -79,18 +77,6 @@ def asked(*keys: str) -> Steps:
         await pressed(*keys)(pilot)
 
     return steps
-
-
-def indexing() -> FakeBackend:
-    backend = three_reports()
-    backend.progress_now = INDEXING
-    return backend
-
-
-def files() -> FakeBackend:
-    backend = three_reports()
-    backend.file_list = some_files()
-    return backend
 
 
 def offering() -> FakeBackend:
@@ -117,7 +103,7 @@ STATES: dict[str, tuple[Callable[[], FakeBackend], Steps]] = {
     "why": (three_reports, asked("x")),
     "help": (three_reports, pressed("f1")),
     "the palette": (three_reports, pressed("ctrl+p")),
-    "files": (files, pressed("f3")),
+    "files": (with_files, pressed("f3")),
     "folders": (three_folders, pressed("f4")),
     "the goal": (three_reports, pressed("ctrl+r")),
     "the basket": (three_reports, asked("space", "b")),

@@ -10,7 +10,7 @@ from longsearch.tui import garbage
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.painting import BareLines
 from tests.tui.fake_backend import three_reports
-from tests.tui.tui_helpers import WIDE, ask, settle
+from tests.tui.tui_helpers import WIDE, ask, press_each
 
 KEYS = ("j", "k", "enter", "n", "escape", "t", "escape", "f1", "pagedown", "escape", "f3", "escape")
 
@@ -49,13 +49,10 @@ async def test_keys_meet_no_look_at_everything_and_a_rest_has_one(
     async with app.run_test(size=WIDE) as pilot:
         await ask(pilot, "valve", press_enter=True)
         with noted_collections() as generations:
-            for key in KEYS:
-                await pilot.press(key)
-                await settle(pilot)
+            await press_each(pilot, *KEYS)
             assert max(generations, default=0) < 2 and len(generations) <= 3, generations
             monkeypatch.setattr(garbage, "REST_S", 0.0)
-            await pilot.press("j")
-            await settle(pilot)
+            await press_each(pilot, "j")
             assert 2 in generations
 
 
@@ -64,16 +61,11 @@ async def test_what_is_in_an_open_box_is_not_kept_for_ever(freezes: list[str], m
     async with LongsearchApp(three_reports()).run_test(size=WIDE) as pilot:
         await ask(pilot, "valve", press_enter=True)
         for _ in range(2):
-            await pilot.press("f1")
-            await settle(pilot)
+            await press_each(pilot, "f1")
             before = len(freezes)
-            await pilot.press("pagedown")
-            await settle(pilot)
+            await press_each(pilot, "pagedown")
             assert len(freezes) == before
-            await pilot.press("escape")
-            await settle(pilot)
-            await pilot.press("j")
-            await settle(pilot)
+            await press_each(pilot, "escape", "j")
         assert len(freezes) == 2, "as the process began, and once when only the main screen was there"
 
 
@@ -83,10 +75,7 @@ async def test_a_closed_box_leaves_no_lines_in_memory(key: str) -> None:
         await ask(pilot, "valve", press_enter=True)
         found = []
         for _ in range(3):
-            await pilot.press(key)
-            await settle(pilot)
-            await pilot.press("escape")
-            await settle(pilot)
+            await press_each(pilot, key, "escape")
             gc.collect()
             found.append(sum(isinstance(one, BareLines) for one in gc.get_objects()))
         assert found[0] == found[2], found

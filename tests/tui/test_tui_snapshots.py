@@ -15,8 +15,8 @@ from longsearch.engine.types.results import ChanceLevel, MeaningShare, Reason, W
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.backend.interface import Question, Saved
 from longsearch.tui.themes import THEMES
-from tests.tui.fake_backend import INDEXING, FakeBackend, described_reports, some_files, three_folders, three_reports
-from tests.tui.tui_helpers import ask, settle
+from tests.tui.fake_backend import FakeBackend, described_reports, indexing, three_folders, three_reports, with_files
+from tests.tui.tui_helpers import ask, press_each, settle
 
 SIZES = [(80, 24), (140, 40)]
 Compare = Callable[..., bool]
@@ -43,9 +43,7 @@ def press(*keys: str) -> Steps:
 def ask_and_press(*keys: str) -> Steps:
     async def steps(pilot: Pilot[Any]) -> None:
         await ask(pilot, "why did the valve fail", press_enter=True)
-        for key in keys:  # what a key opens may come from a thread, and the next key is for that
-            await pilot.press(key)
-            await settle(pilot)
+        await press_each(pilot, *keys)
 
     return steps
 
@@ -149,18 +147,6 @@ def nothing_found() -> FakeBackend:
 def failing() -> FakeBackend:
     backend = three_reports()
     backend.errors["hybrid"] = ModelError("The model could not be loaded.", "Run `longsearch doctor`.")
-    return backend
-
-
-def indexing() -> FakeBackend:
-    backend = three_reports()
-    backend.progress_now = INDEXING
-    return backend
-
-
-def with_files() -> FakeBackend:
-    backend = three_reports()
-    backend.file_list = some_files()
     return backend
 
 

@@ -21,7 +21,7 @@ from longsearch.tui.painting import BareLines, NeedfulCompositor, PaintsLines, f
 from longsearch.tui.text.highlight import NO_WORDS, runs
 from longsearch.tui.widgets.long_table import Cell
 from tests.tui.fake_backend import three_reports
-from tests.tui.tui_helpers import WIDE, ask, settle
+from tests.tui.tui_helpers import WIDE, ask, press_each
 
 Cells = dict[tuple[int, int], tuple[str, Style | None]]
 """(row, column): a character and its style."""
@@ -66,9 +66,9 @@ async def test_a_change_is_drawn_as_if_all_widgets_were_drawn(monkeypatch: pytes
     monkeypatch.setattr(NeedfulCompositor, "render_partial_update", draw_and_compare)
     async with LongsearchApp(three_reports()).run_test(size=WIDE) as pilot:
         await ask(pilot, "valve", press_enter=True)
-        for key in ("j", "enter", "n", "pagedown", "t", "j", "escape", "f1", "pagedown", "escape", "f3", "j", "escape"):
-            await pilot.press(key)
-            await settle(pilot)
+        await press_each(
+            pilot, "j", "enter", "n", "pagedown", "t", "j", "escape", "f1", "pagedown", "escape", "f3", "j", "escape"
+        )
         assert len(frames) > 10
 
 
@@ -89,8 +89,7 @@ async def test_after_every_key_the_terminal_shows_what_a_whole_frame_would(monke
     async with LongsearchApp(three_reports()).run_test(size=WIDE) as pilot:
         await ask(pilot, "valve", press_enter=True)
         for key in ("j", "enter", "n", "f1", "pagedown", "escape", "t", "j", "escape", "escape", "x", "escape", "f3"):
-            await pilot.press(key)
-            await settle(pilot)
+            await press_each(pilot, key)
             lines = enumerate(pilot.app.screen._compositor.render_strips())
             whole = dict(chain.from_iterable(cells_of(iter(line), row, 0) for row, line in lines))
             wrong = [place for place, cell in whole.items() if terminal.get(place) != cell]
@@ -101,9 +100,7 @@ async def test_after_every_key_the_terminal_shows_what_a_whole_frame_would(monke
 async def test_lines_with_and_without_a_frame_look_as_textual_styles_them(keys: tuple[str, ...]) -> None:
     async with LongsearchApp(three_reports()).run_test(size=WIDE) as pilot:
         await ask(pilot, "valve", press_enter=True)
-        for key in keys:
-            await pilot.press(key)
-            await settle(pilot)
+        await press_each(pilot, *keys)
         screen = pilot.app.screen
         widgets = [screen, *(widget for widget in screen.walk_children(Widget) if isinstance(widget, PaintsLines))]
         assert len(widgets) > 1

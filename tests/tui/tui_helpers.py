@@ -52,6 +52,13 @@ async def settle(pilot: Pilot[Any], all_workers: bool = True) -> None:
         await pilot.pause()
 
 
+async def press_each(pilot: Pilot[Any], *keys: str) -> None:
+    """Press keys, each after all that the one before it asked for."""
+    for key in keys:
+        await pilot.press(key)
+        await settle(pilot)
+
+
 async def ask(pilot: Pilot[Any], query: str, press_enter: bool = False) -> None:
     """Enter a query as if pasted and wait for its answers; with Enter also for the answer in the chosen mode."""
     await settle(pilot)

@@ -26,8 +26,8 @@ _LEAST, _MAX_LEVELS = 2, 3
 _NUMBER = re.compile(r"(?:§ ?)?\d{1,2}((?:\.\d{1,3})*)\.? ")
 _NO_HEADING = re.compile(r"\. ?\. ?\.|@|://")
 """A line of the contents, or an address."""
-_SHORT_FORM = re.compile(r"[A-Z]{3,}s?")
-"""With a number before it a heading, as in "2.6 API"."""
+_SHORT_FORM = re.compile(rf"(?!0){_NUMBER.pattern}[\d.§ ]*[A-Z]{{3,}}s?")
+"""A heading without a longer word, as "2.6 API"; a measure as 0.05 MHZ is none."""
 _BETWEEN_WORDS = re.compile(r"[ \-\u2010-\u2014/]+")
 _LINE_DISTANCE = 1.7
 """Font sizes between the lines of one heading."""
@@ -113,13 +113,12 @@ def _reads_like_one(text: str) -> bool:
     """Whether a line in larger type has the words of a heading."""
     words = text.strip().lstrip("0123456789.§ ")
     n_letters = sum(character.isalpha() or character == " " for character in words)
-    if _NUMBER.match(text) and text[0] != "0" and _SHORT_FORM.fullmatch(words):
-        return True
+    has_long_word = any(len(word) > 3 and word.isalpha() for word in _BETWEEN_WORDS.split(words))
     return (
-        3 < len(words) <= _MAX_CHARACTERS
+        2 < len(words) <= _MAX_CHARACTERS
         and n_letters >= _LEAST_LETTERS * len(words)
         and not words[0].islower()
         and words[-1] not in ",;-="
         and not _NO_HEADING.search(words)
-        and any(len(word) > 3 and word.isalpha() for word in _BETWEEN_WORDS.split(words))
+        and (has_long_word or bool(_SHORT_FORM.fullmatch(text.rstrip())))
     )
