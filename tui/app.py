@@ -8,7 +8,6 @@ import sys
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from importlib import import_module
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, ClassVar
 
@@ -39,12 +38,6 @@ if TYPE_CHECKING:
 
 SHOWN_PROBLEM_S = 20.0
 """How long the app shows a mistake in the config file."""
-LATER = (
-    *("screens.basket", "screens.dialogs", "screens.files", "screens.folders", "screens.instruction", "screens.jump"),
-    *("screens.outline", "screens.picker", "screens.side_by_side", "screens.table", "screens.text_boxes"),
-    *("screens.reading_pane", "screens.user_data_calls", "widgets.result_pane"),
-)
-"""The modules of what the first frame does not show: screens that open on top of the main one, and its panes."""
 _MAX_COMMAND = 40
 """Cells of a name in the palette. Textual's matcher took minutes for `eeeeee` and a name of 270 letters."""
 THEMES_EVERY_S = 1.0
@@ -58,12 +51,6 @@ def earlier_queries() -> "type[Provider]":
     from longsearch.tui.palette import EarlierQueries
 
     return EarlierQueries
-
-
-def load_screens() -> None:
-    """Import every screen and pane, with its keys."""
-    for name in LATER:
-        import_module(f"longsearch.tui.{name}")
 
 
 class LongsearchApp(App[str]):
@@ -158,6 +145,7 @@ class LongsearchApp(App[str]):
     def refresh_css(self, animate: bool = True) -> None:
         """As Textual does. Before the first frame only for another theme: else all rules would be parsed twice."""
         if self._is_painted or self.current_theme is not self._first_theme:
+            self._invalidate_css()  # screens that are closed are styled when they open
             super().refresh_css(animate)
 
     def action_suspend_process(self) -> None:
@@ -190,6 +178,7 @@ class LongsearchApp(App[str]):
     def _load_rest(self) -> None:
         """Load what the first frame does not need: the styles of the other screens and, in a thread, the screens."""
         from longsearch.tui.garbage import Collector
+        from longsearch.tui.screens.loading import make_screens_ready
 
         self._is_painted = True
         self._note_key = Collector(lambda: len(self.screen_stack) == 1).note_key
@@ -198,7 +187,7 @@ class LongsearchApp(App[str]):
         if len(self.screen_stack) > 1:
             self.refresh_css(animate=False)
         self._when_shown()
-        self.run_worker(load_screens, thread=True, exit_on_error=False)
+        self.run_worker(make_screens_ready(self, self._backend, self.preferences), exit_on_error=False)
 
     def get_default_screen(self) -> Screen[None]:
         """Return the main screen."""
@@ -253,14 +242,16 @@ class LongsearchApp(App[str]):
     def action_files(self) -> None:
         """Show every file and its status."""
         from longsearch.tui.screens.files import FilesScreen
+        from longsearch.tui.screens.kept import kept
 
-        self.push_screen(FilesScreen(self._backend))
+        self.push_screen(kept(self, FilesScreen, self._backend).renew())
 
     def action_help(self) -> None:
         """Show every key."""
+        from longsearch.tui.screens.kept import kept
         from longsearch.tui.screens.text_boxes import HelpScreen
 
-        self.push_screen(HelpScreen())
+        self.push_screen(kept(self, HelpScreen).put(self.preferences))
 
     async def action_quit(self) -> None:
         """Close the backend, so that running calls end, then leave. The second time, leave at once."""

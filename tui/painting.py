@@ -41,6 +41,12 @@ def show_line(line: Static, text: str) -> None:
         line.display = bool(text)
 
 
+def show_title(widget: Widget, title: str) -> None:
+    """Write a title on the frame of a widget. Only another title costs anything: all of the widget is painted."""
+    if widget._border_title is None or widget._border_title.plain != title:
+        widget.border_title = Content(title)
+
+
 def filled(segments: list[Segment], width: int, blank: Style) -> Strip:
     """Return a line of `width` cells: cut, or filled with blanks of a style. Textual takes four times as long."""
     n_cells = sum(cell_len(segment.text) for segment in segments)
@@ -168,9 +174,15 @@ class PaintsOnce(_Screen[ScreenResultType]):
         super().__init__(*how, **more)
         self._compositor, self._styles_cache = NeedfulCompositor(), BareLines()
 
+    def on_mount(self) -> None:
+        """Note in which colours each widget is styled."""
+        self._css_update_count = self.app._css_update_count
+
     def _on_screen_resume(self, event: events.ScreenResume) -> None:
-        """Style nothing again: each widget was styled when it was mounted."""
-        event.refresh_styles = False
+        """Style nothing again, unless the colours have changed since."""
+        now = self.app._css_update_count
+        event.refresh_styles = self._css_update_count != now
+        self._css_update_count = now
 
     def _screen_resized(self, size: Size) -> None:
         if size != self._compositor.size:  # Textual lays out anew for a size in which it has laid out already

@@ -37,7 +37,7 @@ def commands() -> dict[str, tuple[str, str]]:
 
 def _load_screens() -> None:
     """Load every screen of the app, so that their commands are known."""
-    from longsearch.tui.app import load_screens
+    from longsearch.tui.screens.loading import load_screens
 
     load_screens()
 

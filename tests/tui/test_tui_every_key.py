@@ -9,9 +9,10 @@ from textual.binding import Binding
 from textual.dom import DOMNode
 from textual.widgets import Input
 
-from longsearch.tui.app import LongsearchApp, load_screens
+from longsearch.tui.app import LongsearchApp
 from longsearch.tui.backend.interface import Question
 from longsearch.tui.preferences import split_keys
+from longsearch.tui.screens.loading import load_screens
 from tests.tui.fake_backend import FakeBackend, some_files, three_folders, three_reports
 from tests.tui.fake_user_data import some_evidence
 from tests.tui.tui_helpers import ask, settle

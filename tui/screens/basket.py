@@ -23,6 +23,7 @@ from longsearch.tui.backend.latest_only import attempt
 from longsearch.tui.bindings import BASKET
 from longsearch.tui.screens.carrying_out import open_file
 from longsearch.tui.screens.dialogs import LineDialog, YesNoDialog
+from longsearch.tui.screens.kept import KeptScreen, kept
 from longsearch.tui.text import styles
 from longsearch.tui.text.display import below_home, clip, shorten_middle, shown
 from longsearch.tui.widgets.header_line import HeaderLine
@@ -33,7 +34,7 @@ _EXPORT_ABOUT = "The ending says the format: .md Markdown, .csv CSV, .json CSL-J
 _NEEDS_A_PASSAGE = frozenset({"open", "note", "export", "copy", "remove", "move", "clear"})
 
 
-class BasketScreen(Screen[Evidence | None]):
+class BasketScreen(KeptScreen[Evidence | None], Screen[Evidence | None]):
     """A list of the passages; below it the selected one in full."""
 
     BINDINGS: ClassVar[list[BindingType]] = BASKET
@@ -52,15 +53,20 @@ class BasketScreen(Screen[Evidence | None]):
         yield Static(id="said", markup=False)
         yield KeyLine()
 
-    def on_mount(self) -> None:
-        """Read the basket."""
+    def fill(self) -> None:
+        """Show the basket as it was, from its beginning; get ready for the keys."""
+        self._say()
+        self.query_one(OptionList).highlighted = None
+        self._list()
         self.query_one(OptionList).focus()
-        self.query_one(HeaderLine).left = "Basket"
+
+    def begin(self) -> None:
+        """Read the basket."""
         self._read()
 
     def on_resize(self) -> None:
         """Fit the lines to the new width."""
-        self._fill()
+        self._list()
 
     @property
     def _selected(self) -> PlacedEvidence | None:
@@ -83,10 +89,10 @@ class BasketScreen(Screen[Evidence | None]):
             return
         self._view = view
         self.query_one(HeaderLine).right = shown(view.note)
-        self._fill()
+        self._list()
         self.refresh_bindings()
 
-    def _fill(self) -> None:
+    def _list(self) -> None:
         passages, options = self._view.passages, self.query_one(OptionList)
         at = next(
             (at for at, placed in enumerate(passages) if placed.evidence.id == self._wanted), options.highlighted or 0
@@ -162,7 +168,9 @@ class BasketScreen(Screen[Evidence | None]):
     def action_note(self) -> None:
         """Ask for the note of the passage."""
         if placed := self._selected:
-            dialog = LineDialog("Note", placed.evidence.note, "Enter keeps the note; an empty line removes it.")
+            dialog = kept(self.app, LineDialog).put(
+                "Note", placed.evidence.note, "Enter keeps the note; an empty line removes it."
+            )
             self.app.push_screen(dialog, lambda note: self._annotate(placed.evidence.id, note))
 
     def _annotate(self, id_: str, note: str | None) -> None:
@@ -181,7 +189,9 @@ class BasketScreen(Screen[Evidence | None]):
         """Ask first."""
         ids = [placed.evidence.id for placed in self._view.passages]
         question = f"Remove {counted(len(ids), 'passage')} from the basket?"
-        self.app.push_screen(YesNoDialog(question), lambda is_sure: self._clear(ids) if is_sure else None)
+        self.app.push_screen(
+            kept(self.app, YesNoDialog).put(question), lambda is_sure: self._clear(ids) if is_sure else None
+        )
 
     def _clear(self, ids: list[str]) -> None:
         self._do(lambda: self._backend.user_data.remove(ids), "the basket is empty; u takes it back")
@@ -193,7 +203,7 @@ class BasketScreen(Screen[Evidence | None]):
             if name:
                 self._do(lambda: self._backend.user_data.export(name))
 
-        dialog = LineDialog("Export to", "~/evidence.md", _EXPORT_ABOUT, is_selected=True)
+        dialog = kept(self.app, LineDialog).put("Export to", "~/evidence.md", _EXPORT_ABOUT, is_selected=True)
         self.app.push_screen(dialog, export)
 
     @work(group="basket-change")

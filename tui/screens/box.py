@@ -15,7 +15,7 @@ from textual.strip import Strip
 from textual.style import Style
 from textual.visual import RenderOptions, Visual
 
-from longsearch.tui.painting import PaintsOnce
+from longsearch.tui.screens.kept import KeptScreen
 
 
 @lru_cache(maxsize=1024)
@@ -51,7 +51,7 @@ class Dimmed(Visual):
         return self._screen.size.height
 
 
-class BoxScreen(PaintsOnce[ScreenResultType], ModalScreen[ScreenResultType]):
+class BoxScreen(KeptScreen[ScreenResultType], ModalScreen[ScreenResultType]):
     """A box on top of a screen, which is drawn again only when something on it changes.
 
     The first frame draws the box, over what the terminal shows, and the second one dims that: the box is there sooner.
@@ -61,6 +61,10 @@ class BoxScreen(PaintsOnce[ScreenResultType], ModalScreen[ScreenResultType]):
     _seen: object = None
     """The screen below, the colour and the size in which it was drawn."""
     _is_drawn = False
+
+    def on_screen_resume(self) -> None:
+        """Draw the box, and then what lies below as it is now."""
+        self._below, self._is_drawn = None, False
 
     def render(self) -> RenderResult:  # type: ignore[override]  # Textual draws a Visual as well
         """Draw what lies below the box."""
@@ -79,11 +83,27 @@ class BoxScreen(PaintsOnce[ScreenResultType], ModalScreen[ScreenResultType]):
         return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
 
     def _compositor_refresh(self) -> None:
-        if not self._is_drawn:
-            self._compositor._dirty_regions.discard(self._compositor.size.region)
+        if self._is_drawn or not self.is_current:
+            super()._compositor_refresh()
+            return
+        seen = [
+            region.intersection(clip)
+            for widget, (region, clip) in self._compositor.visible_widgets.items()
+            if widget.parent is self
+        ]
+        self._compositor._dirty_regions = set(seen)
         super()._compositor_refresh()
         self._is_drawn = True
+        self.refresh(*around(max(seen, key=lambda region: region.area, default=Region()), self.size.region))
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Paint what lies below the box, once the box is drawn."""
         return super().render_lines(crop) if self._is_drawn else [Strip.blank(crop.width)] * crop.height
+
+
+def around(box: Region, whole: Region) -> list[Region]:
+    """Return the parts of a region above, below, left and right of a box in it."""
+    above, rest = whole.split_horizontal(box.y)
+    beside, below = rest.split_horizontal(box.height)
+    left, rest = beside.split_vertical(box.x)
+    return [part for part in (above, below, left, rest.split_vertical(box.width)[1]) if part]

@@ -1,13 +1,15 @@
 """Small dialogs: one asks for a line of text, one for a yes or a no."""
 
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, Static
+from textual.widgets.input import Selection
 
+from longsearch.tui.painting import show_title
 from longsearch.tui.screens.box import BoxScreen
 from longsearch.tui.text.display import shown
 from longsearch.tui.widgets.key_line import KeyLine
@@ -16,10 +18,16 @@ from longsearch.tui.widgets.key_line import KeyLine
 class LineScreen(BoxScreen[str | None]):
     """Returns the line that is typed in its input; None if the person left with Esc."""
 
-    def on_mount(self) -> None:
+    _text = ""
+    _is_selected = False
+
+    def fill(self) -> None:
         """Get ready for typing."""
-        self.query_one(Input).cursor_blink = False
-        self.query_one(Input).focus()
+        line = self.query_one(Input)
+        with self.prevent(Input.Changed):
+            line.value = shown(self._text)
+        line.selection = Selection(0 if self._is_selected else len(line.value), len(line.value))
+        line.focus()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Return the line."""
@@ -34,20 +42,34 @@ class LineDialog(LineScreen):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Leave as it is", id="line.leave")]
 
-    def __init__(self, title: str, text: str, about: str, is_selected: bool = False) -> None:
+    _title = _about = ""
+
+    def put(self, title: str, text: str, about: str, is_selected: bool = False) -> Self:
         """`text` is what the line holds at first, `about` a sentence below it.
 
         `is_selected`: the text is a suggestion, which the first letter typed replaces.
         """
-        super().__init__()
         self._title, self._text, self._about, self._is_selected = title, text, about, is_selected
+        return self.renew()
 
     def compose(self) -> ComposeResult:
-        with Vertical(classes="dialog") as box:
-            box.border_title = Content(shown(self._title))
-            yield Input(shown(self._text), compact=True, select_on_focus=self._is_selected)
-            yield Static(Content(shown(self._about)))
+        with Vertical(classes="dialog"):
+            yield a_line()
+            yield Static()
         yield KeyLine()
+
+    def fill(self) -> None:
+        """Show the line and what it is for."""
+        show_title(self.query_one(Vertical), shown(self._title))
+        self.query_one(Static).update(Content(shown(self._about)))
+        super().fill()
+
+
+def a_line(placeholder: str = "") -> Input:
+    """Return a line to type in. Its cursor does not blink: each blink is a frame, over a slow line too."""
+    line = Input(placeholder=placeholder, compact=True, select_on_focus=False)
+    line.cursor_blink = False
+    return line
 
 
 class YesNoDialog(BoxScreen[bool]):
@@ -58,14 +80,21 @@ class YesNoDialog(BoxScreen[bool]):
         Binding("n,escape", "answer(False)", "No", id="yes_no.no"),
     ]
 
-    def __init__(self, question: str) -> None:
-        super().__init__()
+    _question = ""
+
+    def put(self, question: str) -> Self:
+        """Ask this."""
         self._question = question
+        return self.renew()
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog"):
-            yield Static(Content(shown(self._question)))
+            yield Static()
         yield KeyLine()
+
+    def fill(self) -> None:
+        """Show the question."""
+        self.query_one(Static).update(Content(shown(self._question)))
 
     def action_answer(self, is_yes: bool) -> None:
         self.dismiss(is_yes)

@@ -12,6 +12,7 @@ from typing import ClassVar
 
 from textual import work
 from textual.app import ComposeResult
+from textual.await_complete import AwaitComplete
 from textual.binding import BindingType
 from textual.content import Content
 from textual.screen import Screen
@@ -22,8 +23,8 @@ from longsearch.engine.types.progress import FileReport, FileStatus, ScannedPage
 from longsearch.tui.backend.interface import Backend
 from longsearch.tui.backend.latest_only import attempt
 from longsearch.tui.bindings import FILES
-from longsearch.tui.painting import PaintsOnce
 from longsearch.tui.screens.carrying_out import open_file
+from longsearch.tui.screens.kept import KeptScreen
 from longsearch.tui.text import styles, wording
 from longsearch.tui.text.display import shorten_middle, shown
 from longsearch.tui.widgets.header_line import HeaderLine
@@ -38,11 +39,12 @@ _STYLES = {
     FileStatus.WAITING: styles.MUTED,
     FileStatus.CURRENT: styles.SUCCESS,
 }
+_READING = "Files: reading the list…"
 _STATUS_WIDTH, _NUMBER_WIDTH, _CELL_PADDING = 8, 7, 2
 _FIXED_WIDTH = _STATUS_WIDTH + 2 * _NUMBER_WIDTH + 5 * _CELL_PADDING + 1
 
 
-class FilesScreen(PaintsOnce[None], Screen[None]):
+class FilesScreen(KeptScreen[None], Screen[None]):
     """A table of all files; below it the reason and the hint of the selected file in full."""
 
     BINDINGS: ClassVar[list[BindingType]] = FILES
@@ -51,8 +53,8 @@ class FilesScreen(PaintsOnce[None], Screen[None]):
     def __init__(self, backend: Backend) -> None:
         super().__init__()
         self._backend = backend
-        self._files: Mapping[FileStatus | None, list[FileReport]] = {None: []}
-        """All files, trouble first, and those of each status that any has."""
+        self._files: Mapping[FileStatus | None, list[FileReport]] = {}
+        """All files, trouble first, and those of each status that any has. Empty while the list is not read."""
         self._shown: list[FileReport] = []
         self._filter: FileStatus | None = None
         self._table = LongTable()
@@ -65,10 +67,25 @@ class FilesScreen(PaintsOnce[None], Screen[None]):
         yield Static(id="detail", markup=False)
         yield KeyLine()
 
-    def on_mount(self) -> None:
-        """Read the list once the screen is there: the thread that sorts it would hold up the first frame."""
+    def fill(self) -> None:
+        """Show that the list is read; get ready for the keys."""
+        self._forget()
         self._table.focus()
-        self.call_after_refresh(self.action_read)
+        self.query_one(HeaderLine).left = _READING
+
+    def begin(self) -> None:
+        """Read the list. The thread that sorts it would hold up the first frame."""
+        self.action_read()
+
+    def dismiss(self, result: None = None) -> AwaitComplete:
+        """Close the screen, and keep no list: it may have 50,000 files."""
+        self.workers.cancel_group(self, "files")
+        self._forget()
+        return super().dismiss(result)
+
+    def _forget(self) -> None:
+        self._filter, self._files = None, {}
+        self._fill()
 
     def on_resize(self) -> None:
         """Fit the columns to the new width; the cursor stays."""
@@ -80,7 +97,7 @@ class FilesScreen(PaintsOnce[None], Screen[None]):
     async def action_read(self) -> None:
         """Read the list."""
         header = self.query_one(HeaderLine)
-        header.left = "Files: reading the list…"
+        header.left = _READING
         files, error = await attempt(self._by_status)  # off the UI thread: 50,000 files are sorted too
         if files is None:
             header.left = "Files"
@@ -108,7 +125,7 @@ class FilesScreen(PaintsOnce[None], Screen[None]):
 
     def _count_scanned(self) -> ScannedPages:
         """Return the scanned pages of all files. Blocks; runs in a thread."""
-        counts = [file.n_scanned for file in self._files[None] if file.n_scanned]
+        counts = [file.n_scanned for file in self._files.get(None, []) if file.n_scanned]
         return self._backend.scanned_pages(sum(counts), len(counts))
 
     @work(exclusive=True, group="scans")
@@ -125,7 +142,7 @@ class FilesScreen(PaintsOnce[None], Screen[None]):
 
     def action_retry(self) -> None:
         """Ask the backend to read failed and partial files again."""
-        if any(file.reason for file in self._files[None]):
+        if any(file.reason for file in self._files.get(None, [])):
             self._say(Content("Asking for these files to be read again…"))
             self._retry()
         else:
@@ -161,7 +178,7 @@ class FilesScreen(PaintsOnce[None], Screen[None]):
         self.query_one(HeaderLine).left = f"{counted(len(self._shown), 'file')} · {what}"
         self.query_one(HeaderLine).right = _census(self._files)
         if not self._shown:
-            self._say(Content("There are no files here yet." if not self._files[None] else ""))
+            self._say(Content("There are no files here yet." if self._files and not self._files[None] else ""))
 
     def on_long_table_highlighted(self, event: LongTable.Highlighted) -> None:
         """Show the details of the file under the cursor."""

@@ -1,7 +1,7 @@
 """A small dialog to choose one of the folders of an app over several."""
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -26,19 +26,28 @@ class FoldersScreen(BoxScreen[str | None]):
         Binding("k", "move(-1)", "Up", id="folders.up", show=False),
     ]
 
-    def __init__(self, folders: Sequence[Folder]) -> None:
-        super().__init__()
+    _folders: Sequence[Folder] = ()
+
+    def put(self, folders: Sequence[Folder]) -> Self:
+        """Offer these folders."""
         self._folders = folders
+        return self.renew()
 
     def compose(self) -> ComposeResult:
         with Vertical(id="folders") as box:
             box.border_title = "Folders"
-            options = [Content.styled("All folders", "bold")]
-            for name, about in folder_lines(self._folders):
-                options.append(Content.assemble((name, "bold"), "\n  ", (about, styles.MUTED)))
-            yield OptionList(*map(Option, options), markup=False, compact=True)
+            yield OptionList(markup=False, compact=True)
             yield Static("Enter searches this folder only: it puts folder: into the query.", markup=False)
         yield KeyLine()
+
+    def fill(self) -> None:
+        """List the folders, the cursor on the first line."""
+        lines = [Content.styled("All folders", "bold")]
+        for name, about in folder_lines(self._folders):
+            lines.append(Content.assemble((name, "bold"), "\n  ", (about, styles.MUTED)))
+        options = self.query_one(OptionList).set_options(map(Option, lines))
+        options.highlighted = 0
+        options.focus()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Return the chosen folder."""

@@ -1,16 +1,15 @@
 """A small dialog for the instruction: a sentence that tells the model what kind of answer to look for."""
 
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.widgets import Input, OptionList, Static
+from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from longsearch.tui.screens.dialogs import LineScreen
-from longsearch.tui.text.display import shown
+from longsearch.tui.screens.dialogs import LineScreen, a_line
 from longsearch.tui.widgets.key_line import KeyLine
 
 PRESETS = (
@@ -32,18 +31,24 @@ class InstructionScreen(LineScreen):
         Binding("down", "app.focus_next", "Presets", id="instruction.presets", show=False),
     ]
 
-    def __init__(self, instruction: str) -> None:
-        super().__init__()
-        self._instruction = instruction
+    def put(self, instruction: str) -> Self:
+        """`instruction` is the one in use."""
+        self._text = instruction
+        return self.renew()
 
     def compose(self) -> ComposeResult:
         with Vertical(id="instruction") as box:
             box.border_title = "Goal of the search"
             yield Static("What should an answer do? This steers the search by meaning.", markup=False)
-            yield Input(value=shown(self._instruction), placeholder="your own words, or a preset below", compact=True)
+            yield a_line("your own words, or a preset below")
             yield OptionList(*(Option(Content(text)) for text in (_NONE, *PRESETS)), markup=False, compact=True)
             yield Static("Enter accepts; ↓ goes to the presets; an empty line means none.", markup=False)
         yield KeyLine()
+
+    def fill(self) -> None:
+        """Show the instruction, the cursor of the presets on the first line."""
+        self.query_one(OptionList).highlighted = 0
+        super().fill()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Return the chosen preset, or ""."""

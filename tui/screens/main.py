@@ -302,6 +302,7 @@ class MainScreen(PaintsOnce[None], Screen[None]):
     def action_jump(self) -> None:
         """Show a letter at every pane and every result in view. The key of a letter goes where the letter stands."""
         from longsearch.tui.screens.jump import QUERY, ROWS, TEXT, JumpScreen
+        from longsearch.tui.screens.kept import kept
 
         results = self._result_pane.list
         rows = results.show_letters(ROWS if results.display else "")
@@ -322,7 +323,7 @@ class MainScreen(PaintsOnce[None], Screen[None]):
                 self._go_to_list()
 
         show(QUERY, TEXT)
-        self.app.push_screen(JumpScreen(), go)
+        self.app.push_screen(kept(self.app, JumpScreen), go)
 
     def action_share(self, step: int) -> None:
         """Give the results more room (1) or the text (-1)."""
@@ -376,19 +377,21 @@ class MainScreen(PaintsOnce[None], Screen[None]):
     def action_narrow(self) -> None:
         """Ask for words or fields, and show only the results that have them."""
         from longsearch.tui.screens.dialogs import LineDialog
+        from longsearch.tui.screens.kept import kept
 
         about = "Words that must be there, or fields such as type:pdf. Esc among the results undoes it."
-        self.app.push_screen(LineDialog("Only results with", "", about), self._narrow)
+        self.app.push_screen(kept(self.app, LineDialog).put("Only results with", "", about), self._narrow)
 
     def action_dates(self) -> None:
         """Show how many results there are of each year; narrow to the chosen one."""
-        from longsearch.tui.screens.picker import dates_picker
+        from longsearch.tui.screens.kept import kept
+        from longsearch.tui.screens.picker import PickerScreen, date_lines
         from longsearch.tui.text.dates import by_date
 
         if counts := by_date(self._result_pane.list.hits):
-            self.app.push_screen(
-                dates_picker(counts), lambda at: self._narrow(f"date:{counts[at][0]}" if at is not None else None)
-            )
+            about = "Enter shows the results of that time alone; Esc among them shows all again."
+            picker = kept(self.app, PickerScreen).put("Results by date", date_lines(counts), about)
+            self.app.push_screen(picker, lambda at: self._narrow(f"date:{counts[at][0]}" if at is not None else None))
         else:
             self._status.say(error="no result has a date")
 
@@ -449,13 +452,16 @@ class MainScreen(PaintsOnce[None], Screen[None]):
 
     def action_folders(self) -> None:
         from longsearch.tui.screens.folders import FoldersScreen
+        from longsearch.tui.screens.kept import kept
 
         if self._backend.root is not None:
             self._status.say(error="this is one folder; without a folder, `longsearch` searches all of them")
             return
-        self.app.push_screen(FoldersScreen(self._bar.folders), self._bar.choose_folder)
+        self.app.push_screen(kept(self.app, FoldersScreen).put(self._bar.folders), self._bar.choose_folder)
 
     def action_instruction(self) -> None:
         from longsearch.tui.screens.instruction import InstructionScreen
+        from longsearch.tui.screens.kept import kept
 
-        self.app.push_screen(InstructionScreen(self._bar.instruction), self._bar.choose_instruction)
+        box = kept(self.app, InstructionScreen).put(self._bar.instruction)
+        self.app.push_screen(box, self._bar.choose_instruction)

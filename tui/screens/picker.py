@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from textual import work
 from textual.app import ComposeResult
@@ -13,7 +13,9 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from longsearch.tui.backend.latest_only import attempt
+from longsearch.tui.painting import show_title
 from longsearch.tui.screens.box import BoxScreen
+from longsearch.tui.screens.dialogs import a_line
 from longsearch.tui.text import styles
 from longsearch.tui.text.dates import bars
 from longsearch.tui.text.display import clip, shown
@@ -45,31 +47,41 @@ class PickerScreen(BoxScreen[int | None]):
         Binding("pageup", "page(-1)", "Page up", id="picker.page_up", show=False),
     ]
 
-    def __init__(
-        self, title: str, lines: Sequence[Line], about: str, delete: Callable[[int], object] | None = None
-    ) -> None:
+    def __init__(self) -> None:
+        super().__init__()
+        self._title = self._about = ""
+        self._delete: Callable[[int], object] | None = None
+        self._lines: dict[int, Line] = {}
+        self._shown: list[int] = []
+
+    def put(self, title: str, lines: Sequence[Line], about: str, delete: Callable[[int], object] | None = None) -> Self:
         """`about` is a sentence below the list. `delete` deletes a line for good; it may block, and raise an error.
 
         None: lines cannot be deleted.
         """
-        super().__init__()
         self._title, self._about, self._delete = title, about, delete
         self._lines = dict(enumerate(lines))
-        self._shown: list[int] = []
+        return self.renew()
 
     def compose(self) -> ComposeResult:
-        with Vertical(id="picker") as box:
-            box.border_title = Content(shown(self._title))
-            yield Input(placeholder="type to narrow the list", compact=True)
-            yield OptionList(markup=False, compact=True)
-            yield Static(Content(shown(self._about)), id="about-list")
+        options = OptionList(markup=False, compact=True)
+        options.can_focus = False
+        with Vertical(id="picker"):
+            yield a_line("type to narrow the list")
+            yield options
+            yield Static(id="about-list")
         yield KeyLine()
 
-    def on_mount(self) -> None:
-        """Get ready for typing."""
-        self.query_one(OptionList).can_focus = False
-        self.query_one(Input).cursor_blink = False
+    def fill(self) -> None:
+        """List all lines; get ready for typing."""
+        show_title(self.query_one("#picker"), shown(self._title))
+        self.query_one("#about-list", Static).update(Content(shown(self._about)))
+        with self.prevent(Input.Changed):
+            self.query_one(Input).value = ""
+        self.query_one(OptionList).highlighted = None
+        self._list()
         self.query_one(Input).focus()
+        self.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Offer to delete only where that can be."""
@@ -77,9 +89,9 @@ class PickerScreen(BoxScreen[int | None]):
 
     def on_resize(self) -> None:
         """Fit the lines to the new width."""
-        self._fill()
+        self._list()
 
-    def _fill(self) -> None:
+    def _list(self) -> None:
         """List the lines that hold every word that was typed; the offers if nothing was typed or nothing is found."""
         words = self.query_one(Input).value.casefold().split()
         offers = [index for index, line in self._lines.items() if line.is_offer]
@@ -97,7 +109,7 @@ class PickerScreen(BoxScreen[int | None]):
     def on_input_changed(self) -> None:
         """Narrow the list; the first line is the one to choose."""
         self.query_one(OptionList).highlighted = None
-        self._fill()
+        self._list()
 
     def on_input_submitted(self) -> None:
         """Return the line under the cursor."""
@@ -133,7 +145,7 @@ class PickerScreen(BoxScreen[int | None]):
             self.query_one("#about-list", Static).update(Content.styled(f"✗ {error}", styles.ERROR))
             return
         self._lines.pop(index, None)
-        self._fill()
+        self._list()
 
     def action_leave(self) -> None:
         self.dismiss(None)
@@ -143,10 +155,9 @@ _BAR = 30
 """Cells of the longest bar."""
 
 
-def dates_picker(counts: Sequence[tuple[str, int]]) -> PickerScreen:
-    """Return the picker for how many results there are of each date."""
-    about = "Enter shows the results of that time alone; Esc among them shows all again."
-    return PickerScreen("Results by date", [Line(bar) for bar in bars(counts, _BAR)], about)
+def date_lines(counts: Sequence[tuple[str, int]]) -> list[Line]:
+    """Return a line for how many results there are of each date."""
+    return [Line(bar) for bar in bars(counts, _BAR)]
 
 
 def _content(line: Line, width: int) -> Content:

@@ -61,6 +61,7 @@ class ReadingPane(TextPane):
     @work
     async def explain(self) -> None:
         """Say why the document has its score."""
+        from longsearch.tui.screens.kept import kept
         from longsearch.tui.screens.text_boxes import WhyScreen
 
         hit, results = self.hit, self.results
@@ -69,20 +70,20 @@ class ReadingPane(TextPane):
         if explained := await attempt_or_say(self, self._backend.explained, results):
             reasons = {one.document_id: one.reason for one in explained.hits}
             hit = replace(hit, reason=reasons.get(hit.document_id))
-            self.app.push_screen(WhyScreen(hit, explained.understood, explained.note))
+            self.app.push_screen(kept(self.app, WhyScreen).put(hit, explained.understood, explained.note))
 
     def show_outline(self) -> None:
         """List the headings or the pages; go to the chosen one."""
-        from longsearch.tui.screens.outline import OutlineScreen, entry_at, outline
+        from longsearch.tui.screens.kept import kept
+        from longsearch.tui.screens.outline import OutlineScreen
 
         document = self.reader.preview.document
-        entries = outline(document)
-        if not entries:
+        if not document.headings and not document.page_starts:
             self.post_message(Said(error="this document has neither headings nor pages"))
             return
         title = shown(self.hit.title if self.hit else document.title)
-        at = entry_at(entries, self.reader.preview.reading_at)
-        self.app.push_screen(OutlineScreen(title, entries, at), self._go_to)
+        box = kept(self.app, OutlineScreen).put(title, document, self.reader.preview.reading_at)
+        self.app.push_screen(box, self._go_to)
 
     def _go_to(self, offset: int | None) -> None:
         if offset is not None:
@@ -165,6 +166,7 @@ class ReadingPane(TextPane):
     @work(exclusive=True, group="action")
     async def choose_action(self) -> None:
         """Let the person choose one of their own commands; a single one runs at once."""
+        from longsearch.tui.screens.kept import kept
         from longsearch.tui.screens.picker import Line, PickerScreen
 
         names = await attempt_or_say(self, self._backend.actions)
@@ -174,7 +176,8 @@ class ReadingPane(TextPane):
                 if at is not None:
                     self.act(names[at])
 
-            picker = PickerScreen("Your own actions", [Line(name) for name in names], "Enter runs it on this result.")
+            lines, about = [Line(name) for name in names], "Enter runs it on this result."
+            picker = kept(self.app, PickerScreen).put("Your own actions", lines, about)
             self.app.push_screen(picker, run)
         elif names:
             self.act(names[0])

@@ -20,6 +20,7 @@ from longsearch.tui.backend.latest_only import attempt
 from longsearch.tui.bindings import TABLE
 from longsearch.tui.screens.carrying_out import open_file
 from longsearch.tui.screens.dialogs import LineDialog
+from longsearch.tui.screens.kept import kept
 from longsearch.tui.text import styles
 from longsearch.tui.text.display import shorten_middle, shown
 from longsearch.tui.widgets.header_line import HeaderLine
@@ -197,7 +198,8 @@ class TableScreen(Screen[str | None]):
             if new is not None and new != text:
                 self._correct(question, document, new)
 
-        dialog = LineDialog(question, text, "Enter keeps it, for later runs too; an empty line is asked again then.")
+        about = "Enter keeps it, for later runs too; an empty line is asked again then."
+        dialog = kept(self.app, LineDialog).put(question, text, about)
         self.app.push_screen(dialog, correct)
 
     @work(group="correct")

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -12,6 +12,7 @@ from longsearch.engine.metadata_lines import describe
 from longsearch.engine.reason_lines import reason_lines
 from longsearch.engine.types.results import DocumentHit
 from longsearch.tui.keys_page import tables
+from longsearch.tui.painting import show_title
 from longsearch.tui.preferences import Preferences, sound_keys
 from longsearch.tui.screens.box import BoxScreen
 from longsearch.tui.text import styles
@@ -55,24 +56,24 @@ def text_box_keys(name: str, close: str) -> list[BindingType]:
 
 
 class TextBox(BoxScreen[None]):
-    """A box of text that scrolls. A subclass returns the text."""
+    """A box of text that scrolls."""
 
-    def __init__(self, box_id: str, title: str, hang: int = 0) -> None:
+    def __init__(self, box_id: str, title: str = "", hang: int = 0) -> None:
         """`title` has passed through `shown`. `hang`: cells that stay empty where a line goes on."""
         super().__init__()
-        self._box_id, self._box_title, self._hang = box_id, title, hang
-
-    def text(self) -> Content:
-        """Return the text."""
-        raise NotImplementedError
+        self._title, self._content = title, Content("")
+        self._text = LongText(hang, id=box_id)
 
     def compose(self) -> ComposeResult:
-        box = LongText(self.text(), self._hang, id=self._box_id)
-        box.border_title = Content(self._box_title)
-        yield from (box, KeyLine())
+        yield from (self._text, KeyLine())
+
+    def fill(self) -> None:
+        """Show the text from its beginning."""
+        show_title(self._text, self._title)
+        self._text.show(self._content)
 
     def action_scroll(self, rows: int) -> None:
-        self.query_one(LongText).scroll_relative(y=rows, animate=False)
+        self._text.scroll_relative(y=rows, animate=False)
 
 
 class HelpScreen(TextBox):
@@ -83,9 +84,10 @@ class HelpScreen(TextBox):
     def __init__(self) -> None:
         super().__init__("help", "Help", hang=_KEY_CELLS + 4)
 
-    def text(self) -> Content:
-        preferences: Preferences = getattr(self.app, "preferences", Preferences())
-        return _help_with(tuple(sound_keys(preferences.keys).items()))
+    def put(self, preferences: Preferences) -> Self:
+        """Name the keys as a person has set them."""
+        self._content = _help_with(tuple(sound_keys(preferences.keys).items()))
+        return self.renew()
 
 
 @lru_cache(maxsize=1)
@@ -117,13 +119,14 @@ class WhyScreen(TextBox):
 
     BINDINGS: ClassVar[list[BindingType]] = text_box_keys("why", "escape,q,x")
 
-    def __init__(self, hit: DocumentHit, understood: str = "", note: str = "") -> None:
-        score = f"{hit.score:.2f} " if hit.score else ""
-        super().__init__("why", f"Why {score}{shown(hit.title)}")
-        self._content = why_content(hit, understood, note)
+    def __init__(self) -> None:
+        super().__init__("why")
 
-    def text(self) -> Content:
-        return self._content
+    def put(self, hit: DocumentHit, understood: str = "", note: str = "") -> Self:
+        """As `why_content`."""
+        score = f"{hit.score:.2f} " if hit.score else ""
+        self._title, self._content = f"Why {score}{shown(hit.title)}", why_content(hit, understood, note)
+        return self.renew()
 
 
 def why_content(hit: DocumentHit, understood: str = "", note: str = "") -> Content:

@@ -81,8 +81,9 @@ class UserDataCalls(Widget):
     def show_basket(self) -> None:
         """Show the basket. A passage that is chosen there is looked for here."""
         from longsearch.tui.screens.basket import BasketScreen
+        from longsearch.tui.screens.kept import kept
 
-        self.app.push_screen(BasketScreen(self._backend), self._look_for)
+        self.app.push_screen(kept(self.app, BasketScreen, self._backend).renew(), self._look_for)
 
     def _look_for(self, evidence: "Evidence | None") -> None:
         from longsearch.tui.screens.basket import query_for
@@ -100,6 +101,7 @@ class UserDataCalls(Widget):
     def show_table(self) -> None:
         """Ask for a file of questions, and show its table. A sentence that is chosen there is looked for here."""
         from longsearch.tui.screens.dialogs import LineDialog
+        from longsearch.tui.screens.kept import kept
 
         about = "A text file with a question on each line. The table is kept beside it, as NAME.table.csv."
 
@@ -107,7 +109,8 @@ class UserDataCalls(Widget):
             if name:
                 self._open_table(name)
 
-        dialog = LineDialog("Ask each document the questions in", "~/questions.txt", about, is_selected=True)
+        title = "Ask each document the questions in"
+        dialog = kept(self.app, LineDialog).put(title, "~/questions.txt", about, is_selected=True)
         self.app.push_screen(dialog, show)
 
     @work(exclusive=True, group="table")
@@ -149,6 +152,7 @@ class UserDataCalls(Widget):
     @work(exclusive=True, group="history-picker")
     async def choose_earlier(self) -> None:
         """Let the person choose an earlier question, to ask it again."""
+        from longsearch.tui.screens.kept import kept
         from longsearch.tui.screens.picker import Line, PickerScreen
 
         found = await attempt_or_say(self, self._user_data.history)
@@ -158,7 +162,7 @@ class UserDataCalls(Widget):
         lines = [Line(question.query, _asked_how(question)) for question in questions]
         about = "Enter asks it again, F8 deletes it." if lines else "Nothing was asked yet, or the history is off."
         forget = self._user_data.forget_question
-        picker = PickerScreen("Earlier queries", lines, about, lambda at: forget(questions[at]))
+        picker = kept(self.app, PickerScreen).put("Earlier queries", lines, about, lambda at: forget(questions[at]))
         self.app.push_screen(picker, lambda at: self._ask(questions[at]) if at is not None else None)
 
     def _ask(self, question: Question) -> None:
@@ -178,6 +182,7 @@ class UserDataCalls(Widget):
     @work(exclusive=True, group="saved-picker")
     async def choose_saved(self) -> None:
         """Let the person save the question, or choose a saved one."""
+        from longsearch.tui.screens.kept import kept
         from longsearch.tui.screens.picker import Line, PickerScreen
 
         searches = await attempt_or_say(self, self._user_data.saved)
@@ -186,7 +191,7 @@ class UserDataCalls(Widget):
         asked = self._in_view().question
         offer = [Line(f"Save: {asked.query}", is_offer=True)] if asked.query else []
         remove, n_before = self._user_data.remove_saved, len(offer)
-        picker = PickerScreen(
+        picker = kept(self.app, PickerScreen).put(
             "Saved searches",
             [*offer, *(Line(saved.name, _about(saved), bool(saved.news)) for saved in searches)],
             "Enter asks a search again, F8 deletes it." if offer or searches else "Type a query first, to save it.",
@@ -217,14 +222,14 @@ class UserDataCalls(Widget):
     def _name_search(self, question: Question) -> None:
         """Ask for the name of a search, and save it."""
         from longsearch.tui.screens.dialogs import LineDialog
+        from longsearch.tui.screens.kept import kept
 
         def save(name: str | None) -> None:
             if name:
                 self._save(name, question)
 
-        self.app.push_screen(
-            LineDialog("Save this search as", question.query, "Enter saves it.", is_selected=True), save
-        )
+        dialog = kept(self.app, LineDialog).put("Save this search as", question.query, "Enter saves it.", True)
+        self.app.push_screen(dialog, save)
 
     @work(group="saved")
     async def _save(self, name: str, question: Question) -> None:

@@ -18,10 +18,19 @@ from longsearch.tui.painting import ScrollsLines, filled
 class LongText(ScrollsLines):
     """Lines of text, wrapped to the width."""
 
-    def __init__(self, content: Content, hang: int = 0, id: str | None = None) -> None:
+    def __init__(self, hang: int = 0, id: str | None = None) -> None:
         """`hang`: cells at the left that stay empty where a line goes on."""
         super().__init__(id=id)
-        self._content, self._hang = content, hang
+        self._content, self._hang = Content(""), hang
+
+    def show(self, content: Content) -> None:
+        """Show another text, from its beginning."""
+        if content is not self._content:
+            self._content = content
+            if self.size:
+                self.on_resize()
+            self.refresh(layout=True)
+        self.scroll_to(y=0, animate=False, immediate=True)
 
     def _rows_at(self, width: int) -> list[Content]:
         """The lines, wrapped to so many cells, at least one: a terminal may leave the box none."""

@@ -1,0 +1,159 @@
+"""Screens that stay while they are closed look, when they open again, as if they were made then."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from textual.app import App
+from textual.pilot import Pilot
+
+from longsearch.engine.types.progress import FileReport
+from longsearch.tui.app import LongsearchApp
+from longsearch.tui.backend.interface import Question
+from longsearch.tui.screens.kept import KeptScreen, kept
+from longsearch.tui.screens.loading import load_screens
+from longsearch.tui.screens.picker import Line, PickerScreen
+from longsearch.tui.themes import LIGHT
+from tests.tui.fake_backend import FakeBackend, some_files, three_folders
+from tests.tui.fake_user_data import some_evidence
+from tests.tui.tui_helpers import SMALL, WIDE, ask, press_each, screen_text, settle
+
+load_screens()
+OPENED_BY = {
+    "HelpScreen": ("f1",),
+    "WhyScreen": ("x",),
+    "OutlineScreen": ("t",),
+    "BasketScreen": ("b",),
+    "LineDialog": ("ampersand",),
+    "YesNoDialog": ("b", "C"),
+    "FilesScreen": ("f3",),
+    "PickerScreen": ("f5",),
+    "JumpScreen": ("semicolon",),
+    "InstructionScreen": ("ctrl+r",),
+    "FoldersScreen": ("f4",),
+}
+"""The keys that open each screen from the results."""
+USED_BY: dict[str, tuple[str, ...]] = {
+    "LineDialog": ("z",),
+    "InstructionScreen": ("z", "down", "down"),
+    "PickerScreen": ("z",),
+    "FilesScreen": ("j", "f"),
+    "JumpScreen": (),
+}
+"""What a person does there; elsewhere the person scrolls."""
+
+
+def much() -> FakeBackend:
+    """Every screen has something to show."""
+    backend = three_folders()
+    backend.file_list, backend.user_data.kept = some_files(), some_evidence()
+    backend.user_data.asked = [Question("pumps"), Question("valves")]
+    return backend
+
+
+def kinds(kind: type[Any] = KeptScreen) -> Iterator[str]:
+    """Yield the names of all screens that stay."""
+    for one in kind.__subclasses__():
+        yield from kinds(one)
+        if one.__dict__.get("BINDINGS"):
+            yield one.__name__
+
+
+async def leave(pilot: Pilot[Any]) -> None:
+    """Close all that is open on top of the main screen."""
+    while len(pilot.app.screen_stack) > 1:
+        await press_each(pilot, "escape")
+
+
+def picture(app: App[Any]) -> list[list[tuple[str, object]]]:
+    """Return the cells of the screen, line by line, each with its style."""
+    strips = app.screen._compositor.render_strips()
+    return [[(cell, style) for text, style, _ in strip for cell in text] for strip in strips]
+
+
+async def opened(
+    name: str, used: bool = False, theme: str = "", size: tuple[int, int] = WIDE
+) -> list[list[tuple[str, object]]]:
+    """Return the picture of a screen; `used`: of its second time, after a change of colours and size."""
+    app: LongsearchApp = LongsearchApp(much())
+    if theme and not used:
+        app.theme = theme
+    async with app.run_test(size=SMALL if used else size) as pilot:
+        await ask(pilot, "valve", press_enter=True)
+        if used:
+            await press_each(pilot, *OPENED_BY[name], *USED_BY.get(name, ("down", "pagedown")))
+            assert type(app.screen).__name__ == name
+            await leave(pilot)
+            app.theme = theme or app.theme
+            await pilot.resize_terminal(*size)
+            await settle(pilot)
+        await press_each(pilot, *OPENED_BY[name])
+        assert type(app.screen).__name__ == name
+        return picture(app)
+
+
+def test_every_screen_that_stays_is_tested_here() -> None:
+    assert set(kinds()) == set(OPENED_BY)
+
+
+@pytest.mark.parametrize("theme", ["", LIGHT])
+@pytest.mark.parametrize("name", OPENED_BY)
+async def test_a_screen_looks_the_second_time_as_the_first_time_also_in_other_colours_and_sizes(
+    name: str, theme: str
+) -> None:
+    assert await opened(name, used=True, theme=theme) == await opened(name, theme=theme)
+
+
+async def test_no_widget_is_made_below_a_key_that_opens_a_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = LongsearchApp(much())
+    async with app.run_test(size=WIDE) as pilot:
+        await ask(pilot, "valve", press_enter=True)
+        made: list[object] = []
+        register = App._register
+        monkeypatch.setattr(App, "_register", lambda app, *of, **how: made.append(of) or register(app, *of, **how))
+        for keys in OPENED_BY.values():
+            await press_each(pilot, *keys)
+            assert len(app.screen_stack) > 1
+            await leave(pilot)
+        assert not made
+        await press_each(pilot, "s", "down", "s")  # two passages side by side: a screen that does not stay
+        assert made
+
+
+async def test_a_box_lists_what_it_is_given_each_time() -> None:
+    app = LongsearchApp(much())
+    async with app.run_test(size=WIDE) as pilot:
+        await ask(pilot, "valve", press_enter=True)
+        await press_each(pilot, "f5", "escape", "f6")
+        assert "valves" not in screen_text(app)
+
+
+async def test_a_screen_that_is_open_already_is_opened_a_second_time_as_another_one() -> None:
+    app = LongsearchApp(much())
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        first = kept(app, PickerScreen).put("One", [Line("first")], "")
+        app.push_screen(first)
+        second = kept(app, PickerScreen).put("Two", [Line("second")], "")
+        app.push_screen(second)
+        await settle(pilot)
+        assert "second" in screen_text(app)
+        await press_each(pilot, "escape")
+        assert app.screen is first
+        assert "first" in screen_text(app)
+        await press_each(pilot, "escape")
+        assert not second.is_attached  # it was made for once
+        assert kept(app, PickerScreen) is first
+
+
+async def test_a_closed_list_of_files_keeps_no_file() -> None:
+    app = LongsearchApp(much())
+    async with app.run_test(size=WIDE) as pilot:
+        await press_each(pilot, "f3")
+        files = app.screen
+        assert vars(files)["_shown"]
+        await press_each(pilot, "escape")
+        held = [one for one in vars(files).values() if isinstance(one, list | dict) and one]
+        assert not [one for one in held if any(isinstance(file, FileReport) for file in one)]
+        assert not vars(files)["_shown"]
+        assert not vars(files)["_files"]
