@@ -10,10 +10,10 @@ from textual import events
 from textual.pilot import Pilot
 
 from longsearch.engine.page_image import Highlight
-from longsearch.engine.types.documents import DocumentText, Heading
+from longsearch.engine.types.documents import Heading
 from longsearch.engine.types.results import SearchMode
 from longsearch.tui.app import LongsearchApp
-from longsearch.tui.screens.outline import OutlineScreen, entry_at, outline
+from longsearch.tui.screens.outline import Outline, OutlineScreen, entry_at
 from longsearch.tui.text.finding import MAX_PLACES, find
 from longsearch.tui.widgets.header_line import HeaderLine
 from longsearch.tui.widgets.long_table import LongTable
@@ -72,13 +72,13 @@ def test_case_and_line_ends_do_not_matter_and_the_first_place_is_the_next_one() 
 
 
 def test_an_outline_is_made_of_headings_or_else_of_the_numbers_of_pages() -> None:
-    document = replace(long_document(3), headings=(Heading(1, "One", 0), Heading(3, "\x1b[31mDeep", 2_500)))
-    entries = outline(document)
+    headings = (Heading(3, "\x1b[31mDeep", 2_500), Heading(1, "One", 0))
+    entries = Outline(headings, long_document(3).page_starts)
     assert [(entry.title, entry.page) for entry in entries] == [("One", 1), ("    �[31mDeep", 2)]
-    assert (entry_at(entries, 2_499), entry_at(entries, 2_500), entry_at([], 5)) == (0, 1, None)
-    pages = outline(long_document(3))
+    assert (entry_at(entries, 2_499), entry_at(entries, 2_500), entry_at(Outline(), 5)) == (0, 1, None)
+    pages = Outline((), long_document(3).page_starts)
     assert [(entry.page, entry.title) for entry in pages] == [(1, "Page 1"), (2, "Page 2"), (3, "Page 3")]
-    assert outline(DocumentText("words", (), "")) == []
+    assert not Outline()
 
 
 # In the app

@@ -4,14 +4,14 @@ Enter or a click goes to an entry, Esc closes it.
 """
 
 from bisect import bisect_right
-from operator import is_
+from collections.abc import Iterable, Sequence
 from typing import ClassVar, NamedTuple, Self
 
 from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
-from longsearch.engine.types.documents import DocumentText
+from longsearch.engine.types.documents import Heading
 from longsearch.tui.painting import show_title
 from longsearch.tui.screens.box import BoxScreen
 from longsearch.tui.text import styles
@@ -38,17 +38,27 @@ class Entry(NamedTuple):
         return " " * _INDENT * (min(self.level, _MAX_LEVEL) - 1) + (shown(self.text.strip()) or f"Page {self.page}")
 
 
-def outline(document: DocumentText) -> list[Entry]:
-    """Return the entries in the order of the text."""
-    if document.headings:
-        headings = sorted(document.headings, key=lambda heading: heading.start)
-        return [
-            Entry(heading.title, document.page_at(heading.start), heading.start, heading.level) for heading in headings
-        ]
-    return [Entry("", page, start) for page, start in enumerate(document.page_starts, start=1)]
+class Outline:
+    """The headings of a document in the order of the text, or else its pages."""
+
+    def __init__(self, headings: Iterable[Heading] = (), page_starts: Sequence[int] = ()) -> None:
+        self._headings = sorted(headings, key=lambda heading: heading.start)
+        self._page_starts = page_starts
+
+    def __len__(self) -> int:
+        return len(self._headings or self._page_starts)
+
+    def __getitem__(self, index: int) -> Entry:
+        """Return an entry. It is made when it is seen: a book has thousands."""
+        if not self._headings:
+            return Entry("", index + 1, self._page_starts[index])
+        heading = self._headings[index]
+        return Entry(
+            heading.title, bisect_right(self._page_starts, heading.start) or None, heading.start, heading.level
+        )
 
 
-def entry_at(entries: list[Entry], offset: int) -> int | None:
+def entry_at(entries: Outline, offset: int) -> int | None:
     """Return the index of the last entry at or before `offset`; None if there is none."""
     index = bisect_right(entries, offset, key=lambda entry: entry.start)
     return index - 1 if index else None
@@ -66,16 +76,11 @@ class OutlineScreen(BoxScreen[int | None]):
     def __init__(self) -> None:
         super().__init__()
         self._table = LongTable(has_labels=False, id="outline")
-        self._title, self._entries, self._at = "", list[Entry](), 0
-        self._made_of: tuple[object, object] = None, None
-        """The headings and pages whose entries these are: to make those of a book anew takes 3 ms."""
+        self._title, self._entries, self._offset = "", Outline(), 0
 
-    def put(self, title: str, document: DocumentText, offset: int) -> Self:
+    def put(self, title: str, entries: Outline, offset: int) -> Self:
         """`title` has passed through `shown`; the cursor is put where the reader is."""
-        parts = document.headings, document.page_starts
-        if not all(map(is_, parts, self._made_of)):
-            self._made_of, self._entries = parts, outline(document)
-        self._title, self._at = title, entry_at(self._entries, offset) or 0
+        self._title, self._entries, self._offset = title, entries, offset
         return self.renew()
 
     def compose(self) -> ComposeResult:
@@ -84,11 +89,12 @@ class OutlineScreen(BoxScreen[int | None]):
     def fill(self) -> None:
         """List the entries; get ready for the keys."""
         show_title(self._table, self._title)
-        self._table.styles.height = len(self._entries) + 2  # with the frame; the style sheet has the most
-        entries, page_width = self._entries, max(map(cell_len, map(_page, self._entries[-1:])), default=0)
+        entries = self._entries
+        self._table.styles.height = len(entries) + 2  # with the frame; the style sheet has the most
+        page_width = cell_len(_page(entries[len(entries) - 1])) if entries else 0
         columns = ((Cell(""), None), (Cell(""), page_width)) if page_width else ((Cell(""), None),)
         self._table.show(columns, len(entries), lambda row: _cells(entries[row])[: len(columns)])
-        self._table.move_cursor(self._at)
+        self._table.move_cursor(entry_at(entries, self._offset) or 0)
         self._table.focus()
 
     def action_move(self, step: int) -> None:

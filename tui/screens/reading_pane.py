@@ -75,15 +75,15 @@ class ReadingPane(TextPane):
     def show_outline(self) -> None:
         """List the headings or the pages; go to the chosen one."""
         from longsearch.tui.screens.kept import kept
-        from longsearch.tui.screens.outline import OutlineScreen
+        from longsearch.tui.screens.outline import Outline, OutlineScreen
 
         document = self.reader.preview.document
-        if not document.headings and not document.page_starts:
+        if entries := Outline(document.headings, document.page_starts):
+            title = shown(self.hit.title if self.hit else document.title)
+            box = kept(self.app, OutlineScreen).put(title, entries, self.reader.preview.reading_at)
+            self.app.push_screen(box, self._go_to)
+        else:
             self.post_message(Said(error="this document has neither headings nor pages"))
-            return
-        title = shown(self.hit.title if self.hit else document.title)
-        box = kept(self.app, OutlineScreen).put(title, document, self.reader.preview.reading_at)
-        self.app.push_screen(box, self._go_to)
 
     def _go_to(self, offset: int | None) -> None:
         if offset is not None:
