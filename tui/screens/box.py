@@ -93,8 +93,10 @@ class BoxScreen(KeptScreen[ScreenResultType], ModalScreen[ScreenResultType]):
         ]
         self._compositor._dirty_regions = set(seen)
         super()._compositor_refresh()
-        self._is_drawn = True
-        self.refresh(*around(max(seen, key=lambda region: region.area, default=Region()), self.size.region))
+        self._is_drawn, self._repaint_required = True, False
+        self._exchange_repaint_regions()
+        box = max(seen, key=lambda region: region.area, default=Region())
+        self.call_later(self.refresh, *around(box, self.size.region))  # the terminal gets the box before
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Paint what lies below the box, once the box is drawn."""

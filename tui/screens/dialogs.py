@@ -5,11 +5,10 @@ from typing import ClassVar, Self
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.content import Content
 from textual.widgets import Input, Static
 from textual.widgets.input import Selection
 
-from longsearch.tui.painting import show_title
+from longsearch.tui.painting import show_line, show_title
 from longsearch.tui.screens.box import BoxScreen
 from longsearch.tui.text.display import shown
 from longsearch.tui.widgets.key_line import KeyLine
@@ -61,7 +60,7 @@ class LineDialog(LineScreen):
     def fill(self) -> None:
         """Show the line and what it is for."""
         show_title(self.query_one(Vertical), shown(self._title))
-        self.query_one(Static).update(Content(shown(self._about)))
+        show_line(self.query_one(Static), shown(self._about))
         super().fill()
 
 
@@ -94,7 +93,7 @@ class YesNoDialog(BoxScreen[bool]):
 
     def fill(self) -> None:
         """Show the question."""
-        self.query_one(Static).update(Content(shown(self._question)))
+        show_line(self.query_one(Static), shown(self._question))
 
     def action_answer(self, is_yes: bool) -> None:
         self.dismiss(is_yes)

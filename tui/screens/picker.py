@@ -13,7 +13,7 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from longsearch.tui.backend.latest_only import attempt
-from longsearch.tui.painting import show_title
+from longsearch.tui.painting import show_line, show_title
 from longsearch.tui.screens.box import BoxScreen
 from longsearch.tui.screens.dialogs import a_line
 from longsearch.tui.text import styles
@@ -75,7 +75,7 @@ class PickerScreen(BoxScreen[int | None]):
     def fill(self) -> None:
         """List all lines; get ready for typing."""
         show_title(self.query_one("#picker"), shown(self._title))
-        self.query_one("#about-list", Static).update(Content(shown(self._about)))
+        show_line(self.query_one("#about-list", Static), shown(self._about))
         with self.prevent(Input.Changed):
             self.query_one(Input).value = ""
         self.query_one(OptionList).highlighted = None
