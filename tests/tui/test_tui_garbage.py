@@ -41,7 +41,7 @@ def freezes(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     gc.set_threshold(*threshold)
 
 
-async def test_keys_meet_no_look_at_everything_and_a_rest_has_one(
+async def test_keys_meet_no_look_at_everything_a_rest_looks_at_what_is_new_and_a_long_rest_at_all(
     freezes: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(garbage, "REST_S", 3600.0)
@@ -51,13 +51,22 @@ async def test_keys_meet_no_look_at_everything_and_a_rest_has_one(
         with noted_collections() as generations:
             await press_each(pilot, *KEYS)
             assert max(generations, default=0) < 2 and len(generations) <= 3, generations
+            del generations[:]
             monkeypatch.setattr(garbage, "REST_S", 0.0)
+            await press_each(pilot, "j")
+            assert 2 in generations, "the first rest looks at all, which then stays"
+            del generations[:]
+            monkeypatch.setattr(garbage, "LONG_REST_S", 3600.0)
+            await press_each(pilot, "k")
+            assert 1 in generations and 2 not in generations, generations
+            monkeypatch.setattr(garbage, "LONG_REST_S", 0.0)
             await press_each(pilot, "j")
             assert 2 in generations
 
 
 async def test_what_is_in_an_open_box_is_not_kept_for_ever(freezes: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(garbage, "REST_S", 0.0)
+    monkeypatch.setattr(garbage, "LONG_REST_S", 0.0)
     async with LongsearchApp(three_reports()).run_test(size=WIDE) as pilot:
         await ask(pilot, "valve", press_enter=True)
         for _ in range(2):
