@@ -12,14 +12,15 @@ from textual._compositor import ChopsUpdate, Compositor
 from textual._styles_cache import RenderLineCallback, StylesCache
 from textual.color import Color
 from textual.content import Content
-from textual.css.styles import StylesBase
+from textual.css.styles import RulesMap, StylesBase
 from textual.geometry import Region, Size, Spacing
 from textual.reactive import Reactive
 from textual.screen import Screen, ScreenResultType
 from textual.scroll_view import ScrollView
-from textual.scrollbar import ScrollBar
+from textual.scrollbar import ScrollBar, ScrollBarRender
 from textual.strip import Strip
 from textual.style import Style as VisualStyle
+from textual.visual import RenderOptions, Visual
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -251,6 +252,27 @@ class PaintsLines(QuietFocus):
             self._ground = None
 
 
+class BarOfCells(ScrollBarRender, Visual):
+    """A vertical scrollbar whose cells are its lines. Textual has Rich print them: 1 ms each time that it moves."""
+
+    def render_strips(self, width: int, height: int | None, style: VisualStyle, options: RenderOptions) -> list[Strip]:
+        """Return a cell of the bar for each line."""
+        colours, ground = self.style, style.rich_style
+        if not (isinstance(colours, Style) and colours.color and colours.bgcolor):
+            return []  # a scrollbar gives both
+        place = height or 1, self.virtual_size, self.window_size, self.position, width
+        bar = self.render_bar(*place, back_color=colours.bgcolor, bar_color=colours.color)
+        return [Strip([Segment(text, ground + own)], width) for text, own, _ in bar.segments]
+
+    def get_optimal_width(self, rules: RulesMap, container_width: int) -> int:
+        """Return the cells of a line."""
+        return self.thickness
+
+    def get_height(self, rules: RulesMap, width: int) -> int:
+        """Return the least number of lines."""
+        return 1
+
+
 class ScrollsLines(PaintsLines, ScrollView):
     """Lines that scroll. The rules of styles give it its place, so more lines need no new layout, as in Textual."""
 
@@ -262,6 +284,7 @@ class ScrollsLines(PaintsLines, ScrollView):
         bar = super().vertical_scrollbar
         if not isinstance(bar._styles_cache, BareLines):
             bar._styles_cache = BareLines()
+            bar.renderer = BarOfCells  # type: ignore[misc]  # Textual has one for all bars
         return bar
 
     @property

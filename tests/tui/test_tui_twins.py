@@ -12,12 +12,13 @@ from rich.segment import Segment
 from rich.style import Style
 from textual._compositor import ChopsUpdate, Compositor, LayoutUpdate
 from textual._styles_cache import StylesCache
+from textual.scrollbar import ScrollBarRender
 from textual.strip import Strip
 from textual.widget import Widget
 
 from longsearch.engine.types.documents import Mark
 from longsearch.tui.app import LongsearchApp
-from longsearch.tui.painting import BareLines, NeedfulCompositor, PaintsLines, filled
+from longsearch.tui.painting import BareLines, BarOfCells, NeedfulCompositor, PaintsLines, ScrollsLines, filled
 from longsearch.tui.text.highlight import NO_WORDS, runs
 from longsearch.tui.widgets.long_table import Cell
 from tests.tui.fake_backend import three_reports
@@ -113,6 +114,22 @@ async def test_lines_with_and_without_a_frame_look_as_textual_styles_them(keys: 
             for row, our, their in zip(count(), ours, theirs, strict=False):
                 assert dict(cells_of(iter(our), row, 0)) == dict(cells_of(iter(their), row, 0)), (widget, row)
             assert len(ours) == len(theirs) == crop.height
+
+
+@pytest.mark.parametrize("keys", [("f1",), ("f1", "pagedown"), ("f1", "end"), ("t", "j")])
+async def test_a_scrollbar_looks_as_textual_draws_it(keys: tuple[str, ...]) -> None:
+    async with LongsearchApp(three_reports()).run_test(size=WIDE) as pilot:
+        await ask(pilot, "valve", press_enter=True)
+        await press_each(pilot, *keys)
+        bars = [box.vertical_scrollbar for box in pilot.app.screen.query(ScrollsLines)]
+        assert any(bar.outer_size for bar in bars)
+        for bar in bars:
+            ours = bar.render_lines(bar.outer_size.region)
+            assert bar.renderer is BarOfCells
+            bar.renderer, bar._styles_cache = ScrollBarRender, StylesCache()
+            bar.refresh()
+            theirs = bar.render_lines(bar.outer_size.region)
+            assert [[*line] for line in ours] == [[*line] for line in theirs]
 
 
 @given(st.lists(TEXTS, max_size=4), st.integers(1, 20))
