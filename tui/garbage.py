@@ -7,7 +7,7 @@ from collections.abc import Callable
 REST_S, LONG_REST_S = 0.3, 4.0
 """The person rests who has not pressed a key for so long, and then for so long again."""
 _YOUNG, _ALL = 1, 2
-"""Generations of objects: to look among those of the last keys takes 1 to 5 ms, among all 10 to 60."""
+"""Generations of objects: to look among those of the last keys takes 1 ms, among all 10 to 60."""
 _FREE = 50_000, 10, 1_000
 """Objects made until Python looks among the youngest, and how many such looks until it looks among the older ones.
 
