@@ -36,18 +36,17 @@ class NeedfulCompositor(Compositor):
         """Of each row, a bit for each column in which a widget further up is drawn."""
         for widget, (region, clip) in self.visible_widgets.items():
             seen = region.intersection(clip)
-            parts = [(part.line_range, _columns(part)) for one in drawn if (part := seen.intersection(one))]
+            parts = [
+                (part.line_range, ((1 << part.width) - 1) << part.x)
+                for one in drawn
+                if (part := seen.intersection(one))
+            ]
             if all(taken[row] & columns == columns for rows, columns in parts for row in rows):
                 continue
             for rows, columns in parts:
                 for row in rows:
                     taken[row] |= columns
             yield region, clip, widget.render_lines(seen.translate(-region.offset))
-
-
-def _columns(part: Region) -> int:
-    """Return a bit for each column of a region."""
-    return ((1 << part.width) - 1) << part.x
 
 
 class BareLines(StylesCache):
