@@ -251,7 +251,7 @@ class LongsearchApp(App[str]):
         from longsearch.tui.screens.kept import kept
         from longsearch.tui.screens.text_boxes import HelpScreen
 
-        self.push_screen(kept(self, HelpScreen).put(self.preferences))
+        self.push_screen(kept(self, HelpScreen, self.preferences).renew())
 
     async def action_quit(self) -> None:
         """Close the backend, so that running calls end, then leave. The second time, leave at once."""

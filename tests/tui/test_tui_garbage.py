@@ -8,7 +8,7 @@ import pytest
 
 from longsearch.tui import garbage
 from longsearch.tui.app import LongsearchApp
-from longsearch.tui.drawing import BareLines
+from longsearch.tui.painting import BareLines
 from tests.tui.fake_backend import three_reports
 from tests.tui.tui_helpers import WIDE, ask, press_each
 

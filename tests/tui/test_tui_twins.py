@@ -18,8 +18,7 @@ from textual.widget import Widget
 
 from longsearch.engine.types.documents import Mark
 from longsearch.tui.app import LongsearchApp
-from longsearch.tui.drawing import BareLines, BarOfCells, NeedfulCompositor
-from longsearch.tui.painting import PaintsLines, ScrollsLines, filled
+from longsearch.tui.painting import BareLines, BarOfCells, NeedfulCompositor, PaintsLines, ScrollsLines, filled
 from longsearch.tui.text.highlight import NO_WORDS, runs
 from longsearch.tui.widgets.long_table import Cell
 from tests.tui.fake_backend import three_reports

@@ -66,10 +66,6 @@ class BoxScreen(KeptScreen[ScreenResultType], ModalScreen[ScreenResultType]):
         """Draw the box, and then what lies below as it is now."""
         self._below, self._is_drawn = None, False
 
-    def on_screen_suspend(self) -> None:
-        """Keep nothing of what lies below a box that is closed."""
-        self._below = None
-
     def render(self) -> RenderResult:  # type: ignore[override]  # Textual draws a Visual as well
         """Draw what lies below the box."""
         below = super().render()

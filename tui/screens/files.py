@@ -85,12 +85,12 @@ class FilesScreen(KeptScreen[None], Screen[None]):
 
     def _forget(self) -> None:
         self._filter, self._files = None, {}
-        self._fill()
+        self._list()
 
     def on_resize(self) -> None:
         """Fit the columns to the new width; the cursor stays."""
         row = self._table.cursor_row
-        self._fill()
+        self._list()
         self._table.move_cursor(row=row)
 
     @work(exclusive=True, group="files")
@@ -104,7 +104,7 @@ class FilesScreen(KeptScreen[None], Screen[None]):
             self._say_error(error)
             return
         self._files = files
-        self._fill()
+        self._list()
         await self._read_scanned()
 
     def _by_status(self) -> Mapping[FileStatus | None, list[FileReport]]:
@@ -163,9 +163,9 @@ class FilesScreen(KeptScreen[None], Screen[None]):
         present = [*self._files]
         at = present.index(self._filter) if self._filter in present else 0
         self._filter = present[(at + 1) % len(present)]
-        self._fill()
+        self._list()
 
-    def _fill(self) -> None:
+    def _list(self) -> None:
         """Put the files that pass the filter into the table."""
         self._shown = self._files.get(self._filter, [])
         name_width, reason_width = _text_widths(self.size.width - _FIXED_WIDTH)

@@ -28,11 +28,13 @@ async def make_screens_ready(app: App[Any], backend: Backend, preferences: Prefe
     from longsearch.tui.screens import basket, dialogs, files, folders, instruction, jump, outline, picker, text_boxes
     from longsearch.tui.screens.kept import kept, make_ready
 
-    for screen in (
-        kept(app, text_boxes.HelpScreen).put(preferences),
-        *(kept(app, kind, backend) for kind in (files.FilesScreen, basket.BasketScreen)),
-        *(kept(app, kind) for kind in (outline.OutlineScreen, picker.PickerScreen, text_boxes.WhyScreen)),
-        *(kept(app, kind) for kind in (dialogs.LineDialog, dialogs.YesNoDialog, jump.JumpScreen)),
-        *(kept(app, kind) for kind in (instruction.InstructionScreen, folders.FoldersScreen)),
-    ):
-        await make_ready(screen)
+    made_of: list[tuple[type[Any], *tuple[object, ...]]] = [
+        (text_boxes.HelpScreen, preferences),
+        (files.FilesScreen, backend),
+        (basket.BasketScreen, backend),
+        *((outline.OutlineScreen,), (picker.PickerScreen,), (text_boxes.WhyScreen,), (dialogs.LineDialog,)),
+        *((dialogs.YesNoDialog,), (jump.JumpScreen,), (instruction.InstructionScreen,), (folders.FoldersScreen,)),
+    ]
+    for kind, *how in made_of:
+        if not app.is_screen_installed(kind.__name__):  # else the person was quicker
+            await make_ready(kept(app, kind, *how))

@@ -1,7 +1,6 @@
 """Boxes of text that scroll: the help, and why a document has its score. Esc closes them."""
 
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import ClassVar, Self
 
 from textual.app import ComposeResult
@@ -81,18 +80,10 @@ class HelpScreen(TextBox):
 
     BINDINGS: ClassVar[list[BindingType]] = text_box_keys("help", "escape,f1,q,question_mark")
 
-    def __init__(self) -> None:
-        super().__init__("help", "Help", hang=_KEY_CELLS + 4)
-
-    def put(self, preferences: Preferences) -> Self:
+    def __init__(self, preferences: Preferences) -> None:
         """Name the keys as a person has set them."""
-        self._content = _help_with(tuple(sound_keys(preferences.keys).items()))
-        return self.renew()
-
-
-@lru_cache(maxsize=1)
-def _help_with(keymap: tuple[tuple[str, str], ...]) -> Content:
-    return help_content(dict(keymap))
+        super().__init__("help", "Help", hang=_KEY_CELLS + 4)
+        self._content = help_content(sound_keys(preferences.keys))
 
 
 def help_content(keymap: Mapping[str, str] | None = None) -> Content:

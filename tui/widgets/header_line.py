@@ -5,7 +5,7 @@ from textual.content import Content
 from textual.reactive import reactive
 from textual.widget import Widget
 
-from longsearch.tui.drawing import BareLines
+from longsearch.tui.painting import BareLines
 from longsearch.tui.text import styles
 from longsearch.tui.text.display import clip
 

@@ -16,7 +16,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from longsearch.tui.bindings import EVERYWHERE
-from longsearch.tui.drawing import BareLines
+from longsearch.tui.painting import BareLines
 
 _KEY, _MEANING, _HOVER = "bold $footer-key-foreground", "$footer-description-foreground", " on $block-hover-background"
 _GAP = 2
