@@ -187,7 +187,7 @@ class LongsearchApp(App[str]):
         if len(self.screen_stack) > 1:
             self.refresh_css(animate=False)
         self._when_shown()
-        self.run_worker(make_screens_ready(self, self._backend, self.preferences), exit_on_error=False)
+        self.run_worker(make_screens_ready(self, self._backend, self.preferences, self._graphics), exit_on_error=False)
 
     def get_default_screen(self) -> Screen[None]:
         """Return the main screen."""

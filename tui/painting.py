@@ -4,6 +4,7 @@ Longer than 300 lines because the parts of Textual that are replaced here call e
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import partialmethod
 from typing import TYPE_CHECKING, Any, Generic, Self
 
@@ -11,7 +12,7 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
-from textual._compositor import ChopsUpdate, Compositor
+from textual._compositor import ChopsUpdate, Compositor, LayoutUpdate
 from textual._styles_cache import RenderLineCallback, StylesCache
 from textual.color import Color
 from textual.content import Content
@@ -62,11 +63,15 @@ def filled(segments: list[Segment], width: int, blank: Style) -> Strip:
 
 
 if TYPE_CHECKING:
+    from textual.widgets import OptionList
+    from textual.widgets.option_list import Option
+
+    _OptionList = OptionList
     _Widget = Widget
     _Screen = Screen
 else:
     _Screen = Generic
-    _Widget = object  # Textual takes the bindings and the style sheet of the first base that is a widget
+    _OptionList = _Widget = object  # Textual takes the bindings and the style sheet of the first base that is a widget
 
 
 class QuietFocus(_Widget):
@@ -107,12 +112,24 @@ class NeedfulCompositor(Compositor):
     """Draws the widgets that are seen, and for a change those that it touches. Textual draws all: 2 to 8 ms."""
 
     _changed: Sequence[Region] = ()
+    """What goes to the terminal now."""
 
     def render_partial_update(self) -> ChopsUpdate | None:
-        """Draw what has changed."""
-        self._changed = tuple(self._dirty_regions)
+        """Draw what has changed. A new layout names a pane and all that lies in it."""
+        named = self._dirty_regions
+        named -= {one for one in named if any(other != one and other.contains_region(one) for other in named)}
+        self._changed = tuple(named)
         try:
             return super().render_partial_update()
+        finally:
+            self._changed = ()
+
+    def render_full_update(self, simplify: bool = False) -> LayoutUpdate:
+        """Draw all: because all has changed, or for a picture, which the terminal does not see."""
+        whole = self.size.region
+        self._changed = (whole,) if whole in self._dirty_regions else ()
+        try:
+            return super().render_full_update(simplify)
         finally:
             self._changed = ()
 
@@ -123,6 +140,8 @@ class NeedfulCompositor(Compositor):
         """Of each row, a bit for each column in which a widget further up is drawn."""
         for widget, (region, clip) in self.visible_widgets.items():
             seen = region.intersection(clip)
+            if any(one.contains_region(seen) for one in self._changed):
+                widget._repaint_regions.clear()  # it will be seen as it is now
             parts = [
                 (part.line_range, ((1 << part.width) - 1) << part.x)
                 for one in drawn
@@ -207,19 +226,42 @@ class PaintsOnce(_Screen[ScreenResultType]):
         return super().refresh(*regions, repaint=repaint and not layout, layout=layout, recompose=recompose)
 
 
-class PaintsLines(QuietFocus):
-    """A part of a widget that draws itself by `render_line`, in its `ground`."""
+class Plain(_Widget):
+    """A part of a widget that has no scrollbars, or its own. It is laid out and painted once in a new size.
+
+    Textual lays out the screen again, as there could be scrollbars, and tells of a size after it has painted.
+    """
+
+    virtual_size = Reactive(Size(0, 0), repaint=False)
 
     def __init__(self, *how: Any, **more: Any) -> None:
         """As the widget."""
         super().__init__(*how, **more)
         self._styles_cache = BareLines()
 
+    def fit(self) -> None:
+        """Fit the contents to the size, before they are painted in it."""
+
+    def _size_updated(self, size: Size, virtual_size: Size, container_size: Size, layout: bool = True) -> bool:
+        is_new = size != self._size
+        is_told = super()._size_updated(size, virtual_size, container_size, layout)
+        if is_new and size:
+            self.fit()
+        return is_told
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Fit the contents also in the old size: they may have changed while the widget was hidden."""
+        self.fit()
+
+
+class PaintsLines(Plain, QuietFocus):
+    """A part of a widget that draws itself by `render_line`, in its `ground`."""
+
     _ground: Style | None = None
     _kept: tuple[Style | None, dict[object, Style]] = (None, {})
     """Styles on a ground: to compute one takes 0.2 ms."""
-    _painted: Size | None = None
-    """The size in which it was painted last."""
+    _painted = 0
+    """The width in which it is painted."""
 
     @property
     def ground(self) -> Style:
@@ -229,7 +271,7 @@ class PaintsLines(QuietFocus):
     @property
     def width(self) -> int:
         """The widget's own cells in a line. While lines are painted it is that of the first."""
-        return self._painted.width if self._ground and self._painted else self.size.width
+        return self._painted if self._ground else self.size.width
 
     def kept(self, key: object, make: Callable[[], Style] | None = None) -> Style:
         """Return the style that was made for this key on the same ground, or make it; None: that of the component."""
@@ -241,21 +283,97 @@ class PaintsLines(QuietFocus):
             styles[key] = make() if make is not None else self.get_component_rich_style(str(key))
         return styles[key]
 
+    def styled(self, style: str | VisualStyle) -> Style:
+        """Return a style, or one in words as in markup, on the ground."""
+        return self.kept(style, lambda: (self.visual_style + self._get_style(style)).rich_style)
+
     def notify_style_update(self) -> None:
         """Forget the styles that were made."""
         self._kept = None, {}
         super().notify_style_update()
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Paint these lines. Textual forgets to tell a new size if a widget's place was asked for just before it."""
-        if self.size != self._painted:
-            self._painted = self.size
-            self.post_message(events.Resize(self.size, self.virtual_size, self.container_size))
-        self._ground = self.rich_style
+        """Paint these lines."""
+        self._painted, self._ground = self.size.width, self.rich_style
         try:
             return super().render_lines(crop)
         finally:
             self._ground = None
+
+
+@dataclass(frozen=True)
+class WrappedLines(Visual):
+    """Lines of text that are wrapped already. Textual wraps a text for its height, and again for its strips."""
+
+    lines: Sequence[Content]
+
+    def render_strips(self, width: int, height: int | None, style: VisualStyle, options: RenderOptions) -> list[Strip]:
+        """Return the lines, at most `height`."""
+        return [
+            filled(
+                [
+                    Segment(text, own.rich_style)
+                    for text, own in line.render(style, end="", parse_style=options.get_style)
+                    if text
+                ],
+                width,
+                style.rich_style,
+            )
+            for line in self.lines[:height]
+        ]
+
+    def get_optimal_width(self, rules: RulesMap, container_width: int) -> int:
+        """Return the cells of the longest line."""
+        return max(line.cell_length for line in self.lines)
+
+    def get_height(self, rules: RulesMap, width: int) -> int:
+        """Return the number of lines."""
+        return len(self.lines)
+
+
+class PaintsOptions(Plain, _OptionList):
+    """A part of Textual's list of options, whose lines are wrapped already. Textual counts all for each line."""
+
+    watch_virtual_size = ScrollView._scroll_update
+    _fitted = 0
+    """The width that the lines were made for."""
+    _painted_lines: Sequence[tuple[int, int]] | None = None
+    """While they are painted: the option of each line, and which of its lines it is."""
+    _below = Strip([])
+    """A line below the last option."""
+
+    def fit(self) -> None:
+        """Forget the lines of another width."""
+        if self.size.width != self._fitted:
+            self._fitted = self.size.width
+            self._clear_caches()
+
+    def _get_visual(self, option: "Option") -> Visual:
+        if option._visual is None and isinstance(option.prompt, Content):
+            option._visual = WrappedLines(option.prompt.split("\n", allow_blank=True))
+        return super()._get_visual(option)
+
+    def _on_resize(self, event: events.Resize) -> None:  # type: ignore[override]  # Textual gives the event to both
+        event.prevent_default()
+        self.fit()
+
+    @property
+    def _lines(self) -> Sequence[tuple[int, int]]:
+        return super()._lines if self._painted_lines is None else self._painted_lines
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Paint these lines."""
+        self._painted_lines = self._lines
+        ground = self.get_visual_style("option-list--option").rich_style
+        self._below = Strip.blank(self.scrollable_content_region.width, ground)
+        try:
+            return super().render_lines(crop)
+        finally:
+            self._painted_lines = None
+
+    def render_line(self, y: int) -> Strip:
+        """Paint a line."""
+        return super().render_line(y) if self.scroll_offset.y + y < len(self._lines) else self._below
 
 
 class BarOfCells(ScrollBarRender, Visual):
@@ -279,19 +397,23 @@ class BarOfCells(ScrollBarRender, Visual):
         return 1
 
 
+class PlainBar(Plain, ScrollBar):
+    """A scrollbar that paints its lines whole."""
+
+    renderer = BarOfCells
+
+
 class ScrollsLines(PaintsLines, ScrollView):
     """Lines that scroll. The rules of styles give it its place, so more lines need no new layout, as in Textual."""
 
-    virtual_size = Reactive(Size(0, 0), repaint=False)
-
     @property
     def vertical_scrollbar(self) -> ScrollBar:
-        """The bar, which paints its lines whole."""
-        bar = super().vertical_scrollbar
-        if not isinstance(bar._styles_cache, BareLines):
-            bar._styles_cache = BareLines()
-            bar.renderer = BarOfCells  # type: ignore[misc]  # Textual has one for all bars
-        return bar
+        """The bar, made as Textual makes its own."""
+        if self._vertical_scrollbar is None:
+            bar = self._vertical_scrollbar = PlainBar(True, "vertical", thickness=self.scrollbar_size_vertical)
+            bar.display = False
+            self.app._start_widget(self, bar)
+        return self._vertical_scrollbar
 
     @property
     def room(self) -> int:

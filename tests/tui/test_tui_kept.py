@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from textual.app import App
 from textual.pilot import Pilot
+from textual.widgets import Static
 
 from longsearch.engine.types.progress import FileReport
 from longsearch.tui.app import LongsearchApp
@@ -13,7 +14,10 @@ from longsearch.tui.backend.interface import Question
 from longsearch.tui.screens.kept import KeptScreen, kept
 from longsearch.tui.screens.loading import load_screens
 from longsearch.tui.screens.picker import Line, PickerScreen
+from longsearch.tui.screens.side_by_side import SideBySide
 from longsearch.tui.themes import LIGHT
+from longsearch.tui.widgets.preview import NO_DOCUMENT
+from longsearch.tui.widgets.text_pane import TextPane
 from tests.tui.fake_backend import FakeBackend, some_files, three_folders
 from tests.tui.fake_user_data import some_evidence
 from tests.tui.tui_helpers import SMALL, WIDE, ask, press_each, screen_text, settle
@@ -31,6 +35,8 @@ OPENED_BY = {
     "JumpScreen": ("semicolon",),
     "InstructionScreen": ("ctrl+r",),
     "FoldersScreen": ("f4",),
+    "SideBySide": ("g", "s", "down", "s"),
+    "TableScreen": ("T", "enter"),
 }
 """The keys that open each screen from the results."""
 USED_BY: dict[str, tuple[str, ...]] = {
@@ -116,7 +122,7 @@ async def test_no_widget_is_made_below_a_key_that_opens_a_screen(monkeypatch: py
             assert len(app.screen_stack) > 1
             await leave(pilot)
         assert not made
-        await press_each(pilot, "s", "down", "s")  # two passages side by side: a screen that does not stay
+        await pilot.app.mount(Static())
         assert made
 
 
@@ -157,3 +163,35 @@ async def test_a_closed_list_of_files_keeps_no_file() -> None:
         assert not [one for one in held if any(isinstance(file, FileReport) for file in one)]
         assert not vars(files)["_shown"]
         assert not vars(files)["_files"]
+
+
+async def test_two_passages_that_are_closed_keep_no_document_and_no_page() -> None:
+    app = LongsearchApp(much())
+    async with app.run_test(size=WIDE) as pilot:
+        await ask(pilot, "valve", press_enter=True)
+        await press_each(pilot, *OPENED_BY["SideBySide"])
+        sides = app.screen
+        assert isinstance(sides, SideBySide)
+        panes = list(sides.query(TextPane))
+        assert all(pane.reader.preview.document is not NO_DOCUMENT for pane in panes)
+        await press_each(pilot, "v")
+        assert panes[0].reader.is_printed
+        await press_each(pilot, "escape")
+        assert all(pane.reader.preview.document is NO_DOCUMENT for pane in panes)
+        assert not any(vars(pane)["_documents"].get(1) or pane.reader.is_printed for pane in panes)
+
+
+async def test_a_screen_is_opened_before_it_was_made_ready(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def make_none(*_: object) -> None:
+        load_screens()
+
+    monkeypatch.setattr("longsearch.tui.screens.loading.make_screens_ready", make_none)
+    app = LongsearchApp(much())
+    async with app.run_test(size=WIDE) as pilot:
+        await ask(pilot, "valve", press_enter=True)
+        for name, keys in OPENED_BY.items():
+            await press_each(pilot, *keys)
+            assert type(app.screen).__name__ == name
+            seen = picture(app)
+            await leave(pilot)
+            assert seen == await opened(name)

@@ -8,7 +8,7 @@ from longsearch.tui.app import LongsearchApp
 from longsearch.tui.screens.text_boxes import HelpScreen
 from longsearch.tui.widgets.key_line import KeyLine, ShownKey, fitting
 from tests.tui.fake_backend import three_reports
-from tests.tui.tui_helpers import SMALL, WIDE, ask, settle
+from tests.tui.tui_helpers import SMALL, WIDE, ask, screen_text, settle
 
 
 def key(label: str, meaning: str) -> ShownKey:
@@ -63,8 +63,7 @@ async def test_the_line_follows_the_focus() -> None:
 async def test_a_click_on_a_key_presses_it() -> None:
     async with LongsearchApp(three_reports()).run_test(size=SMALL) as pilot:
         await settle(pilot)
-        line = pilot.app.screen.query_one(KeyLine)
-        start = str(line.render()).index("Help")
+        start = screen_text(pilot.app).splitlines()[-1].index("Help")
         await pilot.click(KeyLine, offset=(start, 0))
         await settle(pilot)
         assert isinstance(pilot.app.screen, HelpScreen)

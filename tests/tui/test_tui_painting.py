@@ -1,5 +1,6 @@
 """The focus moves without styling or painting the whole screen, and all looks as if that had been done."""
 
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from textual.widgets import Input
 
 from longsearch.engine.types.progress import FileReport, FileStatus
 from longsearch.tui.app import LongsearchApp
+from longsearch.tui.painting import BareLines
 from longsearch.tui.screens.box import BoxScreen, Dimmed
 from longsearch.tui.screens.text_boxes import _KEY_CELLS, help_content
 from longsearch.tui.widgets import long_text
@@ -92,6 +94,41 @@ async def test_enter_into_the_text_paints_it_only_in_more_room_and_lays_out_noth
         most = preview(pilot).size.height + before  # the focus may come before the room
         assert len(lines) <= is_larger * most  # in the same room it is the same text
         assert len(layouts) <= n_layouts
+
+
+@pytest.mark.parametrize(
+    ("keys", "painted"),
+    [
+        (("greater_than_sign", "less_than_sign"), {"Results", "Preview"}),
+        (("enter", "colon", "escape"), set()),
+        (("enter", "slash", "escape"), set()),
+    ],
+)
+async def test_a_key_that_changes_the_panes_lays_them_out_once_and_paints_each_line_once(
+    monkeypatch: pytest.MonkeyPatch, keys: tuple[str, ...], painted: set[str]
+) -> None:
+    layouts = noted_layouts(monkeypatch)
+    lines: Counter[tuple[str, int]] = Counter()
+    paint = BareLines.render_line
+
+    def paint_and_count(self: BareLines, styles: Any, y: int, size: Any, *how: Any) -> Any:
+        lines[type(styles.node).__name__, y] += 1
+        return paint(self, styles, y, size, *how)
+
+    monkeypatch.setattr(BareLines, "render_line", paint_and_count)
+    async with LongsearchApp(three_reports()).run_test(size=(140, 40)) as pilot:
+        await ask(pilot, "valve", press_enter=True)
+        for key in keys:
+            layouts.clear()
+            lines.clear()
+            await pilot.press(key)
+            await settle(pilot)
+            if key != "enter":
+                assert len(layouts) == 1, key
+                assert {name for name, _ in lines} & {"Results", "Preview"} == painted
+                assert painted <= {name for name, _ in lines}
+                of_panes = [n for (name, _), n in lines.items() if name in painted]
+                assert set(of_panes) <= {1}, lines
 
 
 @pytest.mark.parametrize("size", [SMALL, (140, 40)])

@@ -15,13 +15,24 @@ from textual._styles_cache import StylesCache
 from textual.scrollbar import ScrollBarRender
 from textual.strip import Strip
 from textual.widget import Widget
+from textual.widgets import OptionList
 
 from longsearch.engine.types.documents import Mark
 from longsearch.tui.app import LongsearchApp
-from longsearch.tui.painting import BareLines, BarOfCells, NeedfulCompositor, PaintsLines, ScrollsLines, filled
+from longsearch.tui.backend.interface import Question
+from longsearch.tui.painting import (
+    BareLines,
+    BarOfCells,
+    NeedfulCompositor,
+    PaintsLines,
+    PaintsOptions,
+    ScrollsLines,
+    filled,
+)
 from longsearch.tui.text.highlight import NO_WORDS, runs
 from longsearch.tui.widgets.long_table import Cell
 from tests.tui.fake_backend import three_reports
+from tests.tui.fake_user_data import some_evidence
 from tests.tui.tui_helpers import WIDE, ask, press_each
 
 Cells = dict[tuple[int, int], tuple[str, Style | None]]
@@ -89,7 +100,24 @@ async def test_after_every_key_the_terminal_shows_what_a_whole_frame_would(monke
     monkeypatch.setattr(Compositor, "render_update", draw_and_write)
     async with LongsearchApp(three_reports()).run_test(size=WIDE) as pilot:
         await ask(pilot, "valve", press_enter=True)
-        for key in ("j", "enter", "n", "f1", "pagedown", "escape", "t", "j", "escape", "escape", "x", "escape", "f3"):
+        keys = [
+            "j",
+            "enter",
+            "n",
+            "f1",
+            "pagedown",
+            "escape",
+            "t",
+            "j",
+            "escape",
+            "escape",
+            "x",
+            "escape",
+            "f3",
+            "escape",
+        ]
+        keys += ["greater_than_sign", "less_than_sign", "enter", "colon", "1", "escape", "b", "escape", "semicolon"]
+        for key in keys:
             await press_each(pilot, key)
             lines = enumerate(pilot.app.screen._compositor.render_strips())
             whole = dict(chain.from_iterable(cells_of(iter(line), row, 0) for row, line in lines))
@@ -114,6 +142,40 @@ async def test_lines_with_and_without_a_frame_look_as_textual_styles_them(keys: 
             for row, our, their in zip(count(), ours, theirs, strict=False):
                 assert dict(cells_of(iter(our), row, 0)) == dict(cells_of(iter(their), row, 0)), (widget, row)
             assert len(ours) == len(theirs) == crop.height
+
+
+@pytest.mark.parametrize("keys", [(), ("greater_than_sign", "j"), ("b",), ("b", "j"), ("f5",)])
+async def test_the_lines_of_a_list_look_as_textual_wraps_and_paints_them(
+    keys: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backend = three_reports()
+    backend.user_data.kept, backend.user_data.asked = some_evidence(), [Question("pumps"), Question("valves")]
+    async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
+        await ask(pilot, "valve", press_enter=True)
+        await press_each(pilot, *keys)
+        (options,) = (one for one in pilot.app.screen.query(OptionList) if isinstance(one, PaintsOptions))
+        crop = options.outer_size.region
+        ours = options.render_lines(crop)
+        for name in ("_get_visual", "_lines", "render_line", "render_lines"):
+            monkeypatch.delattr(PaintsOptions, name)
+        options._styles_cache = StylesCache()
+        options._clear_caches()
+        for option in options.options:
+            option._visual = None
+        theirs = options.render_lines(crop)
+        assert options.option_count > 1 and len(ours) == len(theirs) == crop.height
+        for row, (our, their) in enumerate(zip(ours, theirs, strict=True)):
+            assert seen(our) == seen(their), row
+
+
+def seen(line: Strip) -> list[tuple[object, ...]]:
+    """Return what a person sees of each character."""
+    return [
+        (character, style.color, style.bgcolor, style.bold, style.underline)
+        for text, style, _ in line
+        for character in text
+        if style
+    ]
 
 
 @pytest.mark.parametrize("keys", [("f1",), ("f1", "pagedown"), ("f1", "end"), ("t", "j")])

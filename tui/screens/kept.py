@@ -4,6 +4,7 @@ from typing import Any, Self, TypeVar
 
 from textual.app import App
 from textual.screen import ScreenResultType
+from textual.widget import Widget
 
 from longsearch.tui.painting import PaintsOnce
 
@@ -14,26 +15,33 @@ class KeptScreen(PaintsOnce[ScreenResultType]):
     A subclass takes them by a method `put`, which calls `renew`, and shows them by `fill`.
     """
 
+    _has_contents = False
+    """Whether there is something to show: since it was opened first, or always."""
     _is_new = False
     """Whether the contents were not seen yet."""
 
     def fill(self) -> None:
-        """Show the contents. Before somebody opens the screen there are none."""
+        """Show the contents."""
 
     def begin(self) -> None:
         """Begin what takes time. Called once new contents are seen."""
 
     def renew(self) -> Self:
         """Show the contents once the widgets are there, and lay them out, so that the first frame is the last one."""
-        self._is_new = True
+        self._is_new = self._has_contents = True
         if self.is_mounted:
             self.fill()
+            for widget in self.walk_children(Widget, with_self=True):  # as Textual does before a layout: not once more
+                widget._clear_arrangement_cache()
+                widget._layout_updates += 1
+                widget._layout_required = False
             self._refresh_layout(self.app.size)
         return self
 
     def on_mount(self) -> None:
         """Show what was put before the widgets were there."""
-        self.fill()
+        if self._has_contents:
+            self.fill()
 
     def on_screen_resume(self) -> None:
         """Begin what new contents need, once they are seen."""

@@ -7,6 +7,7 @@ from typing import Any
 from textual.app import App
 
 from longsearch.tui.backend.interface import Backend
+from longsearch.tui.graphics.terminal import Graphics
 from longsearch.tui.preferences import Preferences
 
 _MODULES = (
@@ -22,16 +23,30 @@ def load_screens() -> None:
         import_module(f"longsearch.tui.{name}")
 
 
-async def make_screens_ready(app: App[Any], backend: Backend, preferences: Preferences) -> None:
+async def make_screens_ready(app: App[Any], backend: Backend, preferences: Preferences, graphics: Graphics) -> None:
     """Import the screens in a thread; make those that stay."""
     await asyncio.to_thread(load_screens)
-    from longsearch.tui.screens import basket, dialogs, files, folders, instruction, jump, outline, picker, text_boxes
+    from longsearch.tui.screens import (
+        basket,
+        dialogs,
+        files,
+        folders,
+        instruction,
+        jump,
+        outline,
+        picker,
+        side_by_side,
+        table,
+        text_boxes,
+    )
     from longsearch.tui.screens.kept import kept, make_ready
 
     made_of: list[tuple[type[Any], *tuple[object, ...]]] = [
         (text_boxes.HelpScreen, preferences),
         (files.FilesScreen, backend),
         (basket.BasketScreen, backend),
+        (side_by_side.SideBySide, backend, graphics),
+        (table.TableScreen, backend),
         *((outline.OutlineScreen,), (picker.PickerScreen,), (text_boxes.WhyScreen,), (dialogs.LineDialog,)),
         *((dialogs.YesNoDialog,), (jump.JumpScreen,), (instruction.InstructionScreen,), (folders.FoldersScreen,)),
     ]

@@ -13,7 +13,7 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from longsearch.tui.backend.latest_only import attempt
-from longsearch.tui.painting import show_line, show_title
+from longsearch.tui.painting import PaintsOptions, show_line, show_title
 from longsearch.tui.screens.box import BoxScreen
 from longsearch.tui.screens.dialogs import a_line
 from longsearch.tui.text import styles
@@ -33,6 +33,10 @@ class Line:
     """Whether a dot stands before it."""
     is_offer: bool = False
     """Whether it offers something else than the list; it goes while what is typed finds a line of the list."""
+
+
+class LineList(PaintsOptions, OptionList):
+    """The lines that are typed for."""
 
 
 class PickerScreen(BoxScreen[int | None]):
@@ -64,7 +68,7 @@ class PickerScreen(BoxScreen[int | None]):
         return self.renew()
 
     def compose(self) -> ComposeResult:
-        options = OptionList(markup=False, compact=True)
+        options = LineList(markup=False, compact=True)
         options.can_focus = False
         with Vertical(id="picker"):
             yield a_line("type to narrow the list")

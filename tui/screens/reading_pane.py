@@ -92,6 +92,7 @@ class ReadingPane(TextPane):
 
     def mark_side(self) -> None:
         """Mark the current passage; if another one is marked, show both side by side."""
+        from longsearch.tui.screens.kept import kept
         from longsearch.tui.screens.side_by_side import Side, SideBySide
 
         marked, self._marked = self._marked, None
@@ -105,7 +106,7 @@ class ReadingPane(TextPane):
             self.post_message(Said("no longer marked"))
         else:
             self.post_message(Said())
-            self.app.push_screen(SideBySide((marked, here), self._backend, self._graphics))
+            self.app.push_screen(kept(self.app, SideBySide, self._backend, self._graphics).put(marked, here))
 
     @property
     def _passages(self) -> list[tuple[DocumentHit, PassageHit]]:

@@ -1,7 +1,7 @@
 """Two passages beside each other, of one document or of two; each side is a text to read."""
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from textual import events
 from textual.app import ComposeResult
@@ -13,6 +13,7 @@ from longsearch.engine.types.results import DocumentHit, PassageHit
 from longsearch.tui.backend.interface import Backend
 from longsearch.tui.bindings import SIDES
 from longsearch.tui.graphics.terminal import Graphics
+from longsearch.tui.screens.kept import KeptScreen
 from longsearch.tui.text.highlight import Highlighter
 from longsearch.tui.widgets.key_line import KeyLine
 from longsearch.tui.widgets.text_pane import TextPane
@@ -33,25 +34,31 @@ class Side:
         return (self.hit.document_id, mine.start, mine.stop) == (other.hit.document_id, theirs.start, theirs.stop)
 
 
-class SideBySide(Screen[None]):
+class SideBySide(KeptScreen[None], Screen[None]):
     """Shows two sides; Esc closes it."""
 
     BINDINGS: ClassVar[list[BindingType]] = SIDES
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 - as Screen declares it
 
-    def __init__(self, sides: tuple[Side, Side], backend: Backend, graphics: Graphics) -> None:
+    def __init__(self, backend: Backend, graphics: Graphics) -> None:
         super().__init__()
-        self._sides = sides
         self._panes = (TextPane(backend, graphics), TextPane(backend, graphics))
+
+    def put(self, left: Side, right: Side) -> Self:
+        self._sides = (left, right)
+        return self.renew()
 
     def compose(self) -> ComposeResult:
         with Container(id="sides"):
             yield from self._panes
         yield KeyLine()
 
-    def on_mount(self) -> None:
+    def fill(self) -> None:
         """Show the passages once the panes have their parts."""
-        self.call_after_refresh(self._show)
+        if self._panes[0].reader.preview.is_mounted:
+            self._show()
+        else:
+            self.call_after_refresh(self._show)
 
     def _show(self) -> None:
         """Show each passage first among those of its hit, so that it is the current one."""
@@ -86,5 +93,5 @@ class SideBySide(Screen[None]):
 
     def action_leave(self) -> None:
         for pane in self._panes:
-            pane.reader.cover(True)  # takes pictures away
+            pane.forget()
         self.dismiss(None)

@@ -5,7 +5,7 @@ Fills the empty cells while it is open. Returns the sentence to look for in the 
 
 import re
 from contextlib import suppress
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from textual import work
 from textual.app import ComposeResult
@@ -20,7 +20,7 @@ from longsearch.tui.backend.latest_only import attempt
 from longsearch.tui.bindings import TABLE
 from longsearch.tui.screens.carrying_out import open_file
 from longsearch.tui.screens.dialogs import LineDialog
-from longsearch.tui.screens.kept import kept
+from longsearch.tui.screens.kept import KeptScreen, kept
 from longsearch.tui.text import styles
 from longsearch.tui.text.display import shorten_middle, shown
 from longsearch.tui.widgets.header_line import HeaderLine
@@ -34,14 +34,16 @@ _CURRENT = "▸ "
 _SIGNS = {"likely": "● ", "unsure": "○ "}
 
 
-class TableScreen(Screen[str | None]):
+class TableScreen(KeptScreen[str | None], Screen[str | None]):
     """A grid with a cursor; below it the question and the sentence of the cell in full."""
 
     BINDINGS: ClassVar[list[BindingType]] = TABLE
 
-    def __init__(self, backend: Backend, table: Table) -> None:
+    _table: Table
+
+    def __init__(self, backend: Backend) -> None:
         super().__init__()
-        self._backend, self._table = backend, table
+        self._backend = backend
         self._grid = LongTable()
         self._column, self._first = 0, 0
         """The question under the cursor, and the first one that is shown."""
@@ -50,6 +52,10 @@ class TableScreen(Screen[str | None]):
         self._n_left = 0
         """Cells that are to be asked."""
 
+    def put(self, table: Table) -> Self:
+        self._table = table
+        return self.renew()
+
     def compose(self) -> ComposeResult:
         yield HeaderLine()
         yield self._grid
@@ -57,18 +63,26 @@ class TableScreen(Screen[str | None]):
         yield Static(id="said", markup=False)
         yield KeyLine()
 
-    def on_mount(self) -> None:
-        """Begin to fill the table."""
+    def fill(self) -> None:
+        """Show the table from its beginning; get ready for the keys."""
+        self._column = self._first = self._n_left = 0
+        self._say()
         size = f"{counted(len(self._table.documents), 'document')} by {counted(len(self._table.questions), 'question')}"
         self.query_one(HeaderLine).left = f"Table: {size}"
+        self.query_one(HeaderLine).right = ""
+        self._lay_out()
         self._grid.focus()
-        self._fill()
+
+    def begin(self) -> None:
+        """Fill the empty cells."""
+        self._ask_all()
 
     def on_resize(self) -> None:
         """Fit the columns to the new width; the cursor stays."""
-        row = self._grid.cursor_row
-        self._lay_out()
-        self._grid.move_cursor(row)
+        if self._has_contents:
+            row = self._grid.cursor_row
+            self._lay_out()
+            self._grid.move_cursor(row)
 
     # ---- the cells
 
@@ -85,7 +99,9 @@ class TableScreen(Screen[str | None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Offer the keys that need a cell only if there is one."""
-        return bool(self._table.documents) if action in ("correct", "open", "copy") else True
+        if action in ("correct", "open", "copy"):
+            return self._has_contents and bool(self._table.documents)
+        return True
 
     def _lay_out(self) -> None:
         room = max(self.size.width - _NAME_WIDTH - _PADDING, _LEAST_WIDTH)
@@ -131,7 +147,7 @@ class TableScreen(Screen[str | None]):
     # ---- filling
 
     @work(group="table")
-    async def _fill(self) -> None:
+    async def _ask_all(self) -> None:
         """Fill the empty cells until it is done, stopped or left. The table keeps what was found."""
         self._is_filling = self._is_wanted = True
         header, steps, error = self.query_one(HeaderLine), self._table.fill(), ""
@@ -155,12 +171,16 @@ class TableScreen(Screen[str | None]):
         """Stop, or go on."""
         self._is_wanted = not self._is_wanted
         if self._is_wanted and not self._is_filling:
-            self._fill()
+            self._ask_all()
 
     # ---- keys
 
     def action_leave(self) -> None:
-        self.dismiss(None)
+        self._leave(None)
+
+    def _leave(self, text: str | None) -> None:
+        self.workers.cancel_group(self, "table")
+        self.dismiss(text)
 
     def action_column(self, step: int) -> None:
         """Go to the question to the right (1) or to the left (-1)."""
@@ -172,7 +192,7 @@ class TableScreen(Screen[str | None]):
     def on_long_table_selected(self) -> None:
         """Go back to the main screen, and look for the sentence there."""
         if text := self._cell[0]:
-            self.dismiss(text)
+            self._leave(text)
 
     def action_open(self) -> None:
         if self._cell[0]:

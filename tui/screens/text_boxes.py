@@ -83,7 +83,7 @@ class HelpScreen(TextBox):
     def __init__(self, preferences: Preferences) -> None:
         """Name the keys as a person has set them."""
         super().__init__("help", "Help", hang=_KEY_CELLS + 4)
-        self._content = help_content(sound_keys(preferences.keys))
+        self._content, self._has_contents = help_content(sound_keys(preferences.keys)), True
 
 
 def help_content(keymap: Mapping[str, str] | None = None) -> Content:

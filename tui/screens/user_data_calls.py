@@ -116,10 +116,11 @@ class UserDataCalls(Widget):
     @work(exclusive=True, group="table")
     async def _open_table(self, name: str) -> None:
         from longsearch.tui.screens.basket import quotation_query
+        from longsearch.tui.screens.kept import kept
         from longsearch.tui.screens.table import TableScreen
 
         if table := await attempt_or_say(self, self._backend.table, name):
-            screen = TableScreen(self._backend, table)
+            screen = kept(self.app, TableScreen, self._backend).put(table)
             self.app.push_screen(screen, lambda text: self._ask(Question(quotation_query(text))) if text else None)
 
     # Earlier queries

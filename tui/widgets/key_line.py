@@ -9,14 +9,15 @@ which took 20 ms.
 from dataclasses import dataclass
 
 from rich.cells import cell_len
+from rich.segment import Segment
 from textual import events
-from textual.content import Content
 from textual.reactive import reactive
 from textual.screen import Screen
+from textual.strip import Strip
 from textual.widget import Widget
 
 from longsearch.tui.bindings import EVERYWHERE
-from longsearch.tui.painting import BareLines
+from longsearch.tui.painting import PaintsLines, filled
 
 _KEY, _MEANING, _HOVER = "bold $footer-key-foreground", "$footer-description-foreground", " on $block-hover-background"
 _GAP = 2
@@ -76,7 +77,7 @@ def placed(keys: tuple[ShownKey, ...], width: int) -> list[tuple[int, ShownKey]]
     return columns
 
 
-class KeyLine(Widget):
+class KeyLine(PaintsLines, Widget):
     """The keys in the order of the bindings. Those that do not fit are left out, from the end."""
 
     DEFAULT_CSS = """
@@ -90,7 +91,6 @@ class KeyLine(Widget):
     def __init__(self, without: tuple[str, ...] = ()) -> None:
         """`without`: actions that work, but are not worth a place here."""
         super().__init__()
-        self._styles_cache = BareLines()
         self.without = without
 
     def on_mount(self) -> None:
@@ -115,13 +115,19 @@ class KeyLine(Widget):
                 )
         self.keys = tuple(by_action.values())
 
-    def render(self) -> Content:
-        line = Content("")
-        for column, key in placed(self.keys, self.content_size.width):
+    def render_line(self, _y: int) -> Strip:
+        """Draw the keys that fit."""
+        segments, at = [], 0
+        for column, key in placed(self.keys, self.width):
             hover = _HOVER if key == self.hovered else ""
-            blank = " " * (column - line.cell_length)
-            line += Content.assemble(blank, (f"{key.label} ", _KEY + hover), (key.meaning, _MEANING + hover))
-        return line
+            if column > at:
+                segments.append(Segment(" " * (column - at), self.ground))
+            segments += [
+                Segment(f"{key.label} ", self.styled(_KEY + hover)),
+                Segment(key.meaning, self.styled(_MEANING + hover)),
+            ]
+            at = column + key.width
+        return filled(segments, self.width, self.ground)
 
     def _at(self, x: int) -> ShownKey | None:
         """Return the key at a column of the widget."""

@@ -139,19 +139,11 @@ class LongTable(ScrollsLines):
             self.move_cursor(row)
             self.action_select()
 
-    def on_resize(self) -> None:
-        """Tell the scroll bar what the first painting has scrolled to."""
-        if self.show_vertical_scrollbar:
-            self.vertical_scrollbar.position = self.scroll_y
-
-    def render_lines(self, crop: Region) -> list[Strip]:
-        """Paint these lines; in a new size, around the cursor."""
-        if self.size != self._painted:
-            height = max(self.size.height - self._n_above, 1)
-            top = min(max(self.scroll_offset.y, self.cursor_row - height + 1), self.cursor_row)
-            self.set_reactive(LongTable.scroll_y, float(top))
-            self.set_reactive(LongTable.scroll_target_y, float(top))
-        return super().render_lines(crop)
+    def fit(self) -> None:
+        """Show the row under the cursor."""
+        height = max(self.size.height - self._n_above, 1)
+        top = min(max(self.scroll_offset.y, self.cursor_row - height + 1), self.cursor_row)
+        self.scroll_to(y=top, animate=False, immediate=True)
 
     def render_line(self, y: int) -> Strip:
         """One line of the screen: the labels, a row, or nothing."""

@@ -3,14 +3,12 @@
 Textual's Static formats all of its lines, and again for every new size: the help took 0.3 s of processor time.
 """
 
-from functools import lru_cache, partial
+from functools import lru_cache
 
 from rich.segment import Segment
-from rich.style import Style as RichStyle
 from textual.content import Content
 from textual.geometry import Size
 from textual.strip import Strip
-from textual.style import Style
 
 from longsearch.tui.painting import ScrollsLines, filled
 
@@ -28,7 +26,7 @@ class LongText(ScrollsLines):
         if content is not self._content:
             self._content = content
             if self.size:
-                self.on_resize()
+                self.fit()
             self.refresh(layout=True)
         self.scroll_to(y=0, animate=False, immediate=True)
 
@@ -40,7 +38,7 @@ class LongText(ScrollsLines):
         """Return the rows at this width, of which the scrollbar takes its part."""
         return len(self._rows_at(width - self.scrollbar_size_vertical))
 
-    def on_resize(self) -> None:
+    def fit(self) -> None:
         """Scroll through the rows of the new width."""
         self.virtual_size = Size(self.room, len(self._rows_at(self.room)))
 
@@ -51,11 +49,8 @@ class LongText(ScrollsLines):
         if row >= len(rows):
             return Strip.blank(width, self.ground)
         pieces = rows[row].render(end="", parse_style=self._get_style)
-        segments = [Segment(text, self.kept(style, partial(self._on_ground, style))) for text, style in pieces]
+        segments = [Segment(text, self.styled(style)) for text, style in pieces]
         return filled(segments, width, self.ground)
-
-    def _on_ground(self, style: Style) -> RichStyle:
-        return (self.visual_style + style).rich_style
 
 
 @lru_cache(maxsize=2)

@@ -140,7 +140,7 @@ class PageView(PaintsLines, Widget, can_focus=True):
 
     # Drawing
 
-    def on_resize(self) -> None:
+    def fit(self) -> None:
         """Draw the page for the new size."""
         if self.display and self._path:
             self._ask()

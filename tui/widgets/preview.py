@@ -138,7 +138,7 @@ class Preview(ScrollsLines):
             self._rows_above = max(self.text_layout.line_at(self.reading_at) - self.scroll_offset.y, 0)
         super().on_focus(event)
 
-    def on_resize(self) -> None:
+    def fit(self) -> None:
         """Wrap to the new width; the anchor keeps its place."""
         self._lay_out()
 

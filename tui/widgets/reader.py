@@ -14,6 +14,7 @@ from longsearch.engine.page_image import PageImage, PageQuestion
 from longsearch.engine.types.documents import DocumentText
 from longsearch.tui.graphics.page_texts import page_of, page_range, texts_on_page
 from longsearch.tui.graphics.terminal import Graphics
+from longsearch.tui.painting import Plain
 from longsearch.tui.text.display import shown
 from longsearch.tui.text.finding import Finding, find
 from longsearch.tui.text.highlight import Highlighter, Span
@@ -22,7 +23,7 @@ from longsearch.tui.widgets.page_view import PageView
 from longsearch.tui.widgets.preview import Preview
 
 
-class Reader(Container):
+class Reader(Plain, Container):
     """The text and the printed page of one document."""
 
     def __init__(self, draw: Callable[[PageQuestion], PageImage], graphics: Graphics) -> None:
@@ -147,6 +148,11 @@ class Reader(Container):
             self.pane.focus()
         is_refused = self._wants_page and not self.is_printed and self.preview.document.text
         return "only a PDF has printed pages: this is the text" if is_refused else ""
+
+    def close_page(self) -> None:
+        """Show the text, also of the next document."""
+        self._wants_page = False
+        self._show_page()
 
     def zoom(self, step: int) -> str:
         """Show the printed page larger (1) or smaller (-1). Return why that cannot be, or ""."""

@@ -115,7 +115,7 @@ class RelevanceStrip(PaintsLines, Widget):
             self._similarity = similarity
             self._draw()
 
-    def on_resize(self) -> None:
+    def fit(self) -> None:
         """Draw the strip for the new height."""
         self._draw()
 

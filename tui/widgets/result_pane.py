@@ -13,7 +13,7 @@ from textual.widgets import Static
 
 from longsearch.tui.backend import backend_calls as messages
 from longsearch.tui.backend.interface import Backend, Question, Saved
-from longsearch.tui.painting import show_line
+from longsearch.tui.painting import Plain, show_line
 from longsearch.tui.text import progress_words, styles
 from longsearch.tui.text.display import shown
 from longsearch.tui.text.highlight import NO_WORDS, highlighter
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from longsearch.engine.types.results import SearchResults
 
 
-class ResultPane(Vertical):
+class ResultPane(Plain, Vertical):
     """Shows the results, or an explanation in their place."""
 
     @dataclass

@@ -20,7 +20,7 @@ from textual.widgets.option_list import Option
 
 from longsearch.engine.types.results import DocumentHit
 from longsearch.tui.bindings import LIST_MOVES
-from longsearch.tui.painting import QuietFocus
+from longsearch.tui.painting import PaintsOptions, QuietFocus
 from longsearch.tui.text.highlight import NO_WORDS, Highlighter
 from longsearch.tui.text.result_content import chance_line, folded_row, hit_content
 from longsearch.tui.text.wording import first_by_chance, first_folded
@@ -30,7 +30,7 @@ _TALL = 14
 """Rows; a list at least this tall shows three lines of each sentence and a blank line between documents."""
 
 
-class Results(QuietFocus, OptionList):
+class Results(QuietFocus, PaintsOptions, OptionList):
     """The documents, best first."""
 
     BINDINGS: ClassVar[list[BindingType]] = LIST_MOVES
@@ -207,7 +207,7 @@ class Results(QuietFocus, OptionList):
             next_title = self._index_to_line[lines[y][0] + 1]
             self.scroll_to(y=next_title, animate=False, force=True, immediate=True)
 
-    def on_resize(self) -> None:
+    def fit(self) -> None:
         """Lay the list out again if the new size demands it, and the list is not hidden."""
         width, _ = shape = self._shape()
         if width > 0 and self._laid_out != shape:

@@ -18,7 +18,7 @@ from longsearch.engine.types.results import DocumentHit, PassageHit, SearchMode,
 from longsearch.tui.backend.interface import Backend
 from longsearch.tui.backend.latest_only import LatestOnly, Said
 from longsearch.tui.graphics.terminal import Graphics
-from longsearch.tui.painting import show_line
+from longsearch.tui.painting import Plain, show_line
 from longsearch.tui.text.display import shown
 from longsearch.tui.text.highlight import NO_WORDS, Highlighter, Span
 from longsearch.tui.text.place import place_in_words
@@ -56,7 +56,11 @@ class DocumentCache:
             self._documents.popitem(last=False)
 
 
-class TextPane(Vertical):
+class _SideBySide(Plain, Horizontal):
+    """The document, and the strip of its passages."""
+
+
+class TextPane(Plain, Vertical):
     """Shows a hit's document."""
 
     @dataclass
@@ -92,7 +96,7 @@ class TextPane(Vertical):
 
     def compose(self) -> ComposeResult:
         yield from (self._header, self._about_line, self._message_line)
-        with Horizontal(id="text"):
+        with _SideBySide(id="text"):
             yield self.reader
             yield self._strip
         yield self.prompt
@@ -181,6 +185,12 @@ class TextPane(Vertical):
         """Show nothing."""
         self.hit = None
         self._show()
+
+    def forget(self) -> None:
+        """Show nothing, and keep no document."""
+        self._documents = DocumentCache()
+        self.clear()
+        self.reader.close_page()
 
     def _show(self, document: DocumentText = NO_DOCUMENT, message: str = "", stay: bool = False) -> None:
         """Show the hit's document under its title and metadata, or a message in place of the text."""
