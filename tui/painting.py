@@ -207,6 +207,23 @@ class PaintsOnce(_Screen[ScreenResultType]):
         super().__init__(*how, **more)
         self._compositor, self._styles_cache = NeedfulCompositor(), BareLines()
 
+    draws_first: Widget | None = None
+    """What is drawn before the rest when the screen is drawn next: the person looks at it."""
+
+    def _compositor_refresh(self) -> None:
+        first, self.draws_first = self.draws_first, None
+        if first is not None and self.is_current:
+            self.draw_first(first.region)
+        else:
+            super()._compositor_refresh()
+
+    def draw_first(self, *regions: Region) -> None:
+        """Draw these regions as far as they have changed, and in a second frame what lies around the largest."""
+        changed, largest = self._compositor._dirty_regions, max(regions, key=lambda one: one.area, default=Region())
+        self._compositor._dirty_regions = {part for one in changed for of in regions if (part := one.intersection(of))}
+        super()._compositor_refresh()
+        self.call_later(self.refresh, *(part for one in changed for part in around(largest, one)))
+
     def on_mount(self) -> None:
         """Note in which colours each widget is styled."""
         self._css_update_count = self.app._css_update_count
@@ -224,6 +241,18 @@ class PaintsOnce(_Screen[ScreenResultType]):
     def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
         """Lay out anew, or paint these regions, or all."""
         return super().refresh(*regions, repaint=repaint and not layout, layout=layout, recompose=recompose)
+
+
+def around(box: Region, whole: Region) -> list[Region]:
+    """Return the parts of a region above, below, left and right of a box; all of it if the box is elsewhere."""
+    box = box.intersection(whole)
+    if not box:
+        return [whole]
+    box = box.translate(-whole.offset)
+    above, rest = whole.split_horizontal(box.y)
+    beside, below = rest.split_horizontal(box.height)
+    left, rest = beside.split_vertical(box.x)
+    return [part for part in (above, below, left, rest.split_vertical(box.width)[1]) if part]
 
 
 class Plain(_Widget):

@@ -91,21 +91,11 @@ class BoxScreen(KeptScreen[ScreenResultType], ModalScreen[ScreenResultType]):
             for widget, (region, clip) in self._compositor.visible_widgets.items()
             if widget.parent is self
         ]
-        self._compositor._dirty_regions = set(seen)
-        super()._compositor_refresh()
+        self._compositor._dirty_regions = {self.size.region}
+        self.draw_first(*seen)
         self._is_drawn, self._repaint_required = True, False
         self._exchange_repaint_regions()
-        box = max(seen, key=lambda region: region.area, default=Region())
-        self.call_later(self.refresh, *around(box, self.size.region))  # the terminal gets the box before
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Paint what lies below the box, once the box is drawn."""
         return super().render_lines(crop) if self._is_drawn else [Strip.blank(crop.width)] * crop.height
-
-
-def around(box: Region, whole: Region) -> list[Region]:
-    """Return the parts of a region above, below, left and right of a box in it."""
-    above, rest = whole.split_horizontal(box.y)
-    beside, below = rest.split_horizontal(box.height)
-    left, rest = beside.split_vertical(box.x)
-    return [part for part in (above, below, left, rest.split_vertical(box.width)[1]) if part]

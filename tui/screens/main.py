@@ -235,6 +235,11 @@ class MainScreen(PaintsOnce[None], Screen[None]):
     def _is_of_text(self, widget: Widget | None) -> bool:
         return self._is_whole and widget in (self._text_pane.reader.pane, self._text_pane.prompt)
 
+    @property
+    def _pane(self) -> Widget:
+        """The pane that the person looks at."""
+        return self._text_pane if self._is_of_text(self.focused) else self._result_pane
+
     def _mark(self, is_so: bool, name: str) -> None:
         """Set a class that decides which panes are displayed."""
         set_class_of(self, is_so, name, self._result_pane, self._text_pane)
@@ -247,6 +252,7 @@ class MainScreen(PaintsOnce[None], Screen[None]):
     def on_screen_resume(self) -> None:
         """This screen is on top again."""
         if self._is_whole:
+            self.draws_first = self._pane
             self._text_pane.reader.cover(False)
 
     # Progress and notices
@@ -346,6 +352,7 @@ class MainScreen(PaintsOnce[None], Screen[None]):
         """Give each pane its share: of the width side by side, of the height one below the other."""
         is_wide = self.has_class("-wide")
         share = (_WIDE_SHARE if is_wide else _SHARES // 2) + self._shift
+        self.draws_first = self._pane
         for pane, part in ((self._result_pane, share), (self._text_pane, _SHARES - share)):
             pane.styles.width = f"{part}fr" if is_wide else "1fr"
             pane.styles.height = "1fr" if is_wide else f"{part}fr"

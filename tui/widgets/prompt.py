@@ -50,6 +50,9 @@ class Prompt(Input):
         self.display = False
         self.cursor_blink = False  # a still cursor sends nothing over a slow line
 
+    def watch_has_focus(self, _has_focus: bool) -> None:
+        """Style nothing: it has the focus whenever it is seen. Textual would style it for that, 3 ms."""
+
     def open(self, purpose: Purpose) -> None:
         """Show the empty line."""
         self._purpose, self.placeholder = purpose, purpose.value

@@ -95,11 +95,11 @@ class TextPane(Plain, Vertical):
         """The hit that is shown or being read; set by `select` and `clear`."""
 
     def compose(self) -> ComposeResult:
-        yield from (self._header, self._about_line, self._message_line)
+        # The prompt comes first: a last child that appears changes the order of all others, so all would be drawn
+        yield from (self.prompt, self._header, self._about_line, self._message_line)
         with _SideBySide(id="text"):
             yield self.reader
             yield self._strip
-        yield self.prompt
 
     @property
     def passage(self) -> PassageHit | None:
