@@ -32,25 +32,18 @@ from longsearch.tui.text.display import clip, shown
 from longsearch.tui.themes import DARK, LIT, THEMES, in_16_colours
 
 if TYPE_CHECKING:
-    from textual.command import Provider
-
     from longsearch.engine.types.results import Folder
+    from longsearch.tui.screens.picker import PickerScreen
 
 SHOWN_PROBLEM_S = 20.0
 """How long the app shows a mistake in the config file."""
+_ABOUT_COMMANDS = "Enter does it. What you type is looked for among your earlier queries too."
 _MAX_COMMAND = 40
 """Cells of a name in the palette. Textual's matcher took minutes for `eeeeee` and a name of 270 letters."""
 THEMES_EVERY_S = 1.0
 """Seconds after which a change of an own theme is seen."""
 N_THREADS = 16
 """More than there are kinds of calls: each blocked call holds a thread, and Python's default pool may have only 5."""
-
-
-def earlier_queries() -> "type[Provider]":
-    """Return what finds earlier queries in the palette. It is imported when the palette opens."""
-    from longsearch.tui.palette import EarlierQueries
-
-    return EarlierQueries
 
 
 class LongsearchApp(App[str]):
@@ -63,7 +56,6 @@ class LongsearchApp(App[str]):
     # Listed here because Textual does not load the style sheet of a default screen. The others follow: `_load_rest`.
     CSS_PATH: ClassVar[list[str | PurePath]] = ["screens/main.tcss"]
     ENABLE_COMMAND_PALETTE = True
-    COMMANDS = App.COMMANDS | {earlier_queries}
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+q", "quit", "Quit", id="app.quit", priority=True, group=EVERYWHERE),
         Binding("ctrl+z", "suspend_process", "Suspend", id="app.suspend", show=False, priority=True),
@@ -213,6 +205,36 @@ class LongsearchApp(App[str]):
             yield SystemCommand("Open all folders", "Search all indexed folders as one", partial(self.open_folder, ""))
         yield SystemCommand("Theme", "Change the colours; they are kept", self.action_change_theme)
         yield SystemCommand("Quit", "Indexing goes on without this window", self.action_quit)
+
+    def action_command_palette(self) -> None:
+        """Let the person choose a command, or an earlier query by its words."""
+        from longsearch.tui.screens.kept import kept
+        from longsearch.tui.screens.picker import Line, PickerScreen
+
+        if isinstance(self.screen, PickerScreen):
+            return
+        commands = list(self.get_system_commands(self.screen))
+        calls: list[Callable[[], object]] = [command.callback for command in commands]
+        lines = [Line(command.title, command.help) for command in commands]
+        picker = kept(self, PickerScreen).put("Commands", lines, _ABOUT_COMMANDS)
+
+        def act(at: int | None) -> None:
+            if at is not None:
+                self.call_later(calls[at])  # once the list is closed: a command may open a screen
+
+        self.push_screen(picker, act)
+        if isinstance(self.screen_stack[-2], MainScreen):
+            self._add_earlier(picker, calls)
+
+    @work(exclusive=True, group="earlier")
+    async def _add_earlier(self, picker: "PickerScreen", calls: list[Callable[[], object]]) -> None:
+        """Add the earlier queries to the commands."""
+        from longsearch.tui.screens.picker import Line
+
+        questions, main = await self.earlier(), self.screen_stack[0]
+        if picker.is_current and isinstance(main, MainScreen):
+            calls += [partial(main.ask_again, question) for question in questions]
+            picker.add([Line(question.query, "Ask again", is_sought=True) for question in questions])
 
     def get_key_display(self, binding: Binding) -> str:
         """Return a key as the footer shows it: in the spelling of the help."""

@@ -1,22 +1,16 @@
-"""Fills the command palette: every action of the screen that has a key, and the earlier queries."""
+"""Lists the commands of the palette: every action of the screen that has a key."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import Protocol, cast
 
 from textual.actions import parse
 from textual.app import App, SystemCommand
 from textual.binding import Binding
-from textual.command import Hit, Hits, Provider
-from textual.content import Content
 from textual.dom import DOMNode
 from textual.screen import Screen
 
-from longsearch.tui.backend.interface import Question
 from longsearch.tui.preferences import key_name, split_keys
-from longsearch.tui.text.display import clip, shown
 from longsearch.tui.widgets.key_line import KeyLine
-from longsearch.tui.widgets.query_bar import QueryBar
 
 _ROOMS = frozenset({"main", "results", "files", "basket", "table", "preview", "page"})
 _MOVES = frozenset(
@@ -26,8 +20,6 @@ _MOVES = frozenset(
     }
 )
 """Steps for which nobody opens a palette."""
-_MAX_SHOWN = 200
-"""Cells of an earlier query that are shown; a page may have been pasted."""
 _TITLES = {
     "main.instruction": "Goal of the search",
     "main.saved": "Saved searches",
@@ -64,29 +56,3 @@ def _is_offered(binding: Binding, node: DOMNode) -> bool:
         return False
     _, action, parameters = parse(binding.action)
     return node.check_action(action, parameters) is True
-
-
-class _Asker(Protocol):
-    """What the app must know."""
-
-    earlier: Callable[[], Awaitable[Sequence[Question]]]
-    """Returns the earlier questions, newest first."""
-
-
-class EarlierQueries(Provider):
-    """The earlier queries, to ask again in the mode and with the instruction of that time."""
-
-    _questions: Sequence[Question] = ()
-
-    async def startup(self) -> None:
-        """Read the history."""
-        self._questions = await cast(_Asker, self.app).earlier()
-
-    async def search(self, query: str) -> Hits:
-        """Yield the queries that hold every word, newest first. Textual's matcher takes minutes for a long query."""
-        words, bars = query.casefold().split(), self.screen.query(QueryBar)
-        for age, question in enumerate(self._questions if bars else ()):
-            text = shown(question.query)
-            if all(word in text.casefold() for word in words):
-                ask, line = partial(bars.first().put, question), clip(text, _MAX_SHOWN)
-                yield Hit(1 / (1 + age), Content(line), ask, line, "Ask again")

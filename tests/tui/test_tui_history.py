@@ -4,7 +4,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from textual.command import CommandList
 from textual.pilot import Pilot
 from textual.widgets import Input
 
@@ -14,7 +13,7 @@ from longsearch.tui.app import LongsearchApp
 from longsearch.tui.backend.backend_calls import BackendCalls
 from longsearch.tui.backend.interface import InView, Question, Saved
 from longsearch.tui.screens.main import MainScreen
-from longsearch.tui.screens.picker import PickerScreen
+from longsearch.tui.screens.picker import LineList, PickerScreen
 from longsearch.tui.text.query_filling import HistorySteps
 from longsearch.tui.widgets.query_bar import QueryBar
 from longsearch.tui.widgets.starters import Starters
@@ -100,7 +99,7 @@ async def test_f5_lists_earlier_queries_and_asks_one_again_as_it_was() -> None:
 
 def commands(pilot: Pilot[Any]) -> str:
     """What the palette offers."""
-    return "\n".join(str(option.prompt) for option in pilot.app.screen.query_one(CommandList).options)
+    return "\n".join(str(option.prompt) for option in pilot.app.screen.query_one(LineList).options)
 
 
 async def test_the_command_palette_finds_earlier_queries_and_asks_one_again() -> None:

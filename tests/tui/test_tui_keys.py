@@ -9,12 +9,13 @@ from textual.widgets import Input
 from longsearch.engine.types.results import Folder, SearchMode
 from longsearch.tui import keys_page
 from longsearch.tui.app import LongsearchApp
+from longsearch.tui.screens.files import FilesScreen
 from longsearch.tui.screens.instruction import InstructionScreen
 from longsearch.tui.screens.main import MainScreen
 from longsearch.tui.screens.text_boxes import HelpScreen
 from longsearch.tui.widgets.mode_tabs import ModeTabs
 from tests.tui.fake_backend import FakeBackend, three_reports
-from tests.tui.tui_helpers import WIDE, ask, screen_text, settle
+from tests.tui.tui_helpers import WIDE, ask, press_each, screen_text, settle
 
 
 async def test_letters_are_text_in_the_query_line() -> None:
@@ -166,6 +167,17 @@ async def test_commands_of_the_palette_do_what_their_keys_do() -> None:
         await palette(app)["Help"].callback()
         await pilot.pause()
         assert isinstance(app.screen, HelpScreen)
+
+
+async def test_the_command_palette_finds_a_command_by_the_words_that_explain_it_and_does_it() -> None:
+    app = LongsearchApp(three_reports())
+    async with app.run_test(size=WIDE) as pilot:
+        await press_each(pilot, "ctrl+p", "ctrl+p", *"status")
+        assert "Files" in screen_text(app) and "Quit" not in screen_text(app).split("Esc")[0]
+        await press_each(pilot, "enter")
+        assert isinstance(app.screen, FilesScreen) and len(app.screen_stack) == 2
+        await press_each(pilot, "ctrl+p", *"read again", "escape")
+        assert isinstance(app.screen, FilesScreen)
 
 
 async def test_the_command_palette_opens_another_folder_and_all_folders() -> None:

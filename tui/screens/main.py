@@ -285,7 +285,11 @@ class MainScreen(PaintsOnce[None], Screen[None]):
 
     def on_asked_again(self, event: "user_data_calls.AskedAgain | Starters.Chosen") -> None:
         """Ask an earlier question, or what was offered."""
-        self._bar.put(event.question)
+        self.ask_again(event.question)
+
+    def ask_again(self, question: Question) -> None:
+        """Ask an earlier question."""
+        self._bar.put(question)
 
     on_starters_chosen = on_asked_again
 

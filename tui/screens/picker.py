@@ -33,6 +33,8 @@ class Line:
     """Whether a dot stands before it."""
     is_offer: bool = False
     """Whether it offers something else than the list; it goes while what is typed finds a line of the list."""
+    is_sought: bool = False
+    """Whether it is listed only where it has what is typed."""
 
 
 class LineList(PaintsOptions, OptionList):
@@ -66,6 +68,11 @@ class PickerScreen(BoxScreen[int | None]):
         self._title, self._about, self._delete = title, about, delete
         self._lines = dict(enumerate(lines))
         return self.renew()
+
+    def add(self, lines: Sequence[Line]) -> None:
+        """Add lines at the end."""
+        self._lines |= dict(enumerate(lines, start=len(self._lines)))
+        self._list()
 
     def compose(self) -> ComposeResult:
         options = LineList(markup=False, compact=True)
@@ -101,7 +108,11 @@ class PickerScreen(BoxScreen[int | None]):
         offers = [index for index, line in self._lines.items() if line.is_offer]
         texts = {index: f"{line.text} {line.about}".casefold() for index, line in self._lines.items()}
         matching = [
-            index for index, text in texts.items() if all(word in text for word in words) and index not in offers
+            index
+            for index, text in texts.items()
+            if all(word in text for word in words)
+            and (words or not self._lines[index].is_sought)
+            and index not in offers
         ]
         self._shown = matching if words and matching else [*offers, *matching]
         options = self.query_one(OptionList)
