@@ -68,6 +68,7 @@ def written(text: str) -> list[Written]:
             others += (
                 Written(start + run.start(), start + run.end(), (str(int(run[0])),))
                 for run in _NOT_ASCII.finditer(part)
+                if len(run[0]) <= LONGEST
             )
             part = _NOT_ASCII.sub(lambda run: "".join(str(int(digit)) for digit in run[0]), part)
         shape = part.translate(_SHAPE)
@@ -329,14 +330,14 @@ _KINDS = (
     _Kind(
         late_pattern(rf"(?<!\w)(?:[A-Za-z0-9]{{1,12}}{_DASH}){{1,5}}[A-Za-z0-9]{{1,12}}(?!\w)"),
         _of_parts,
-        late_pattern("0[A-Za-z0]*-|-[A-Za-z0]*0"),
+        late_pattern("(?<![A-Za-z0])[A-Za-z]*+0[A-Za-z0]*+-|-[A-Za-z]*+0"),
         1,
         is_alone=False,
     ),
     _Kind(
         late_pattern(rf"(?<!\w){_CAPITALS}(?:(?:{GAP}|{_DASH}|[./_]){_CAPITALS}){{1,3}}(?!\w)"),
         _of_parts,
-        late_pattern("A[A0 .-]*0|0[A0 .-]*A"),
+        late_pattern("A[ .-]*0|0[ .-]*A"),
         1,
         is_alone=False,
     ),

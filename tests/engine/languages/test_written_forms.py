@@ -208,3 +208,14 @@ def test_a_kind_that_is_passed_over_by_the_shape_of_a_text_is_not_in_it(scraps: 
         patch.setattr(written_forms, "_KINDS", slow)
         expected = written(text)
     assert written(text) == expected
+
+
+@pytest.mark.parametrize("row", ["0000001 ", "0f1a", "A0. ", "0.0 ", "1 km ", "a1-", "٣"])
+def test_half_a_million_characters_without_an_end_are_read_in_one_pass(row: str) -> None:
+    # a pattern that begins anew at each of them would take ten minutes, not a second
+    assert isinstance(written((row * 500_000)[:500_000]), list)
+
+
+def test_a_number_in_other_digits_has_its_form_unless_it_is_longer_than_any_word() -> None:
+    assert written("٣٤")[0].forms == ("34",)
+    assert written("٣" * 5_000) == []
