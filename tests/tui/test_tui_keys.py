@@ -15,7 +15,7 @@ from longsearch.tui.screens.main import MainScreen
 from longsearch.tui.screens.text_boxes import HelpScreen
 from longsearch.tui.widgets.mode_tabs import ModeTabs
 from tests.tui.fake_backend import FakeBackend, three_reports
-from tests.tui.tui_helpers import WIDE, ask, press_each, screen_text, settle
+from tests.tui.tui_helpers import SMALL, WIDE, ask, press_each, screen_text, settle
 
 
 async def test_letters_are_text_in_the_query_line() -> None:
@@ -178,6 +178,13 @@ async def test_the_command_palette_finds_a_command_by_the_words_that_explain_it_
         assert isinstance(app.screen, FilesScreen) and len(app.screen_stack) == 2
         await press_each(pilot, "ctrl+p", *"read again", "escape")
         assert isinstance(app.screen, FilesScreen)
+
+
+async def test_a_list_that_is_longer_than_the_screen_keeps_the_sentence_below_it_in_view() -> None:
+    app = LongsearchApp(three_reports())
+    async with app.run_test(size=SMALL) as pilot:
+        await press_each(pilot, "ctrl+p")
+        assert "Enter does it." in screen_text(app)
 
 
 async def test_the_command_palette_opens_another_folder_and_all_folders() -> None:
