@@ -1,6 +1,6 @@
 """Lists the commands of the palette: every action of the screen that has a key."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import partial
 
 from textual.actions import parse
@@ -38,21 +38,20 @@ def palette_commands(app: App[str], screen: Screen[object], keymap: Mapping[str,
     Its help says what it does, and its keys; `keymap` has other keys, by the id of the binding.
     """
     focused = screen.focused
+    without = frozenset(action for line in screen.query(KeyLine) for action in line.without)
     for node in focused.ancestors_with_self if focused is not None else [screen]:
         for binding in node.BINDINGS:
-            if isinstance(binding, Binding) and binding.id and _is_offered(binding, node):
+            if isinstance(binding, Binding) and binding.id and _is_offered(binding, node, without):
                 keys = map(key_name, split_keys(keymap.get(binding.id, binding.key)))
                 about = f"{binding.tooltip or binding.description} ({', '.join(keys)})"
                 title = _TITLES.get(binding.id, binding.description)
                 yield SystemCommand(title, about, partial(app.run_action, binding.action, node))
 
 
-def _is_offered(binding: Binding, node: DOMNode) -> bool:
+def _is_offered(binding: Binding, node: DOMNode, without: Collection[str]) -> bool:
     """Return whether the command is one for the palette, and works now."""
     room, _, name = (binding.id or "").rpartition(".")
-    if room not in _ROOMS or name in _MOVES:
-        return False
-    if any(binding.action in line.without for line in node.screen.query(KeyLine)):
+    if room not in _ROOMS or name in _MOVES or binding.action in without:
         return False
     _, action, parameters = parse(binding.action)
     return node.check_action(action, parameters) is True

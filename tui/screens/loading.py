@@ -13,7 +13,7 @@ from longsearch.tui.preferences import Preferences
 _MODULES = (
     *("screens.basket", "screens.dialogs", "screens.files", "screens.folders", "screens.instruction", "screens.jump"),
     *("screens.outline", "screens.picker", "screens.side_by_side", "screens.table", "screens.text_boxes"),
-    *("screens.reading_pane", "screens.user_data_calls", "widgets.result_pane"),
+    *("screens.reading_pane", "screens.user_data_calls", "widgets.result_pane", "palette"),
 )
 
 

@@ -72,7 +72,8 @@ class PickerScreen(BoxScreen[int | None]):
     def add(self, lines: Sequence[Line]) -> None:
         """Add lines at the end."""
         self._lines |= dict(enumerate(lines, start=len(self._lines)))
-        self._list()
+        if self.query_one(Input).value or not all(line.is_sought for line in lines):
+            self._list()
 
     def compose(self) -> ComposeResult:
         options = LineList(markup=False, compact=True)
