@@ -39,7 +39,7 @@ SHOWN_PROBLEM_S = 20.0
 """How long the app shows a mistake in the config file."""
 _ABOUT_COMMANDS = "Enter does it. What you type is looked for among your earlier queries too."
 _MAX_COMMAND = 40
-"""Cells of a name in the palette. Textual's matcher took minutes for `eeeeee` and a name of 270 letters."""
+"""Cells of a person's own name among the commands."""
 THEMES_EVERY_S = 1.0
 """Seconds after which a change of an own theme is seen."""
 N_THREADS = 16
@@ -211,30 +211,32 @@ class LongsearchApp(App[str]):
         from longsearch.tui.screens.kept import kept
         from longsearch.tui.screens.picker import Line, PickerScreen
 
-        if isinstance(self.screen, PickerScreen):
+        below = self.screen
+        if isinstance(below, PickerScreen):
             return
-        commands = list(self.get_system_commands(self.screen))
+        commands = list(self.get_system_commands(below))
         calls: list[Callable[[], object]] = [command.callback for command in commands]
         lines = [Line(command.title, command.help) for command in commands]
         picker = kept(self, PickerScreen).put("Commands", lines, _ABOUT_COMMANDS)
 
         def act(at: int | None) -> None:
+            self.workers.cancel_group(self, "earlier")  # the same screen may show other lines next
             if at is not None:
                 self.call_later(calls[at])  # once the list is closed: a command may open a screen
 
         self.push_screen(picker, act)
-        if isinstance(self.screen_stack[-2], MainScreen):
-            self._add_earlier(picker, calls)
+        if isinstance(below, MainScreen):
+            self._add_earlier(picker, calls, below)
 
     @work(exclusive=True, group="earlier")
-    async def _add_earlier(self, picker: "PickerScreen", calls: list[Callable[[], object]]) -> None:
+    async def _add_earlier(self, picker: "PickerScreen", calls: list[Callable[[], object]], main: MainScreen) -> None:
         """Add the earlier queries to the commands."""
         from longsearch.tui.screens.picker import Line
+        from longsearch.tui.screens.user_data_calls import AskedAgain
 
-        questions, main = await self.earlier(), self.screen_stack[0]
-        if picker.is_current and isinstance(main, MainScreen):
-            calls += [partial(main.ask_again, question) for question in questions]
-            picker.add([Line(question.query, "Ask again", is_sought=True) for question in questions])
+        questions = await self.earlier()
+        calls += [partial(main.post_message, AskedAgain(question)) for question in questions]
+        picker.add([Line(question.query, "Ask again", is_sought=True) for question in questions])
 
     def get_key_display(self, binding: Binding) -> str:
         """Return a key as the footer shows it: in the spelling of the help."""

@@ -5,7 +5,7 @@ Longer than 300 lines because the parts of Textual that are replaced here call e
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partialmethod
+from functools import lru_cache, partialmethod
 from typing import TYPE_CHECKING, Any, Generic, Self
 
 from rich.cells import cell_len
@@ -155,6 +155,12 @@ class NeedfulCompositor(Compositor):
             yield region, clip, widget.render_lines(seen.translate(-region.offset))
 
 
+@lru_cache(maxsize=64)
+def blank_on(ground: Color) -> Style:
+    """Return the style of a blank on a ground. A list fills each of its lines beside the scrollbar."""
+    return VisualStyle(background=ground).rich_style
+
+
 class BareLines(StylesCache):
     """Takes the lines of a widget as it paints them, and sets them into its frame. Textual styles each, in 50 us."""
 
@@ -187,8 +193,7 @@ class BareLines(StylesCache):
             return super().render_line(styles, y, *how)
         line = render_content_line(row)
         if line.cell_length != content_size.width:
-            blank = self.get_inner_outer(base_background, background)[0].rich_style
-            line = line.adjust_cell_length(content_size.width, blank)
+            line = line.adjust_cell_length(content_size.width, blank_on(base_background + background))
         if size == content_size:
             return line
         frame = size.width, padding, styles.border, base_background, background
@@ -208,7 +213,7 @@ class PaintsOnce(_Screen[ScreenResultType]):
         self._compositor, self._styles_cache = NeedfulCompositor(), BareLines()
 
     draws_first: Widget | None = None
-    """What is drawn before the rest when the screen is drawn next: the person looks at it."""
+    """The widget that the person looks at. The next drawing of the screen begins with it."""
 
     def _compositor_refresh(self) -> None:
         first, self.draws_first = self.draws_first, None

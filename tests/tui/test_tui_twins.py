@@ -100,23 +100,9 @@ async def test_after_every_key_the_terminal_shows_what_a_whole_frame_would(monke
     monkeypatch.setattr(Compositor, "render_update", draw_and_write)
     async with LongsearchApp(three_reports()).run_test(size=WIDE) as pilot:
         await ask(pilot, "valve", press_enter=True)
-        keys = [
-            "j",
-            "enter",
-            "n",
-            "f1",
-            "pagedown",
-            "escape",
-            "t",
-            "j",
-            "escape",
-            "escape",
-            "x",
-            "escape",
-            "f3",
-            "escape",
-        ]
-        keys += ["greater_than_sign", "less_than_sign", "enter", "colon", "1", "escape", "b", "escape", "semicolon"]
+        keys = ["j", "enter", "n", "f1", "pagedown", "escape", "t", "j", "escape", "escape", "x", "escape", "f3"]
+        keys += ["escape", "greater_than_sign", "less_than_sign", "enter", "colon", "1", "escape", "b", "escape"]
+        keys += ["semicolon"]
         for key in keys:
             await press_each(pilot, key)
             lines = enumerate(pilot.app.screen._compositor.render_strips())

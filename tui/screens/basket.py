@@ -21,10 +21,10 @@ from longsearch.engine.printable import condensed
 from longsearch.tui.backend.interface import Backend, BasketView
 from longsearch.tui.backend.latest_only import attempt
 from longsearch.tui.bindings import BASKET
-from longsearch.tui.painting import PaintsOptions
 from longsearch.tui.screens.carrying_out import open_file
 from longsearch.tui.screens.dialogs import LineDialog, YesNoDialog
 from longsearch.tui.screens.kept import KeptScreen, kept
+from longsearch.tui.screens.picker import LineList
 from longsearch.tui.text import styles
 from longsearch.tui.text.display import below_home, clip, shorten_middle, shown
 from longsearch.tui.widgets.header_line import HeaderLine
@@ -33,10 +33,6 @@ from longsearch.tui.widgets.key_line import KeyLine
 _EMPTY = "The basket is empty. Among the results and in the text, Space puts the passage into it."
 _EXPORT_ABOUT = "The ending says the format: .md Markdown, .csv CSV, .json CSL-JSON, .bib BibTeX."
 _NEEDS_A_PASSAGE = frozenset({"open", "note", "export", "copy", "remove", "move", "clear"})
-
-
-class PassageList(PaintsOptions, OptionList):
-    """The passages."""
 
 
 class BasketScreen(KeptScreen[Evidence | None], Screen[Evidence | None]):
@@ -53,7 +49,7 @@ class BasketScreen(KeptScreen[Evidence | None], Screen[Evidence | None]):
 
     def compose(self) -> ComposeResult:
         yield HeaderLine()
-        yield PassageList(markup=False)
+        yield LineList(markup=False)
         yield Static(id="detail", markup=False)
         yield Static(id="said", markup=False)
         yield KeyLine()

@@ -285,11 +285,7 @@ class MainScreen(PaintsOnce[None], Screen[None]):
 
     def on_asked_again(self, event: "user_data_calls.AskedAgain | Starters.Chosen") -> None:
         """Ask an earlier question, or what was offered."""
-        self.ask_again(event.question)
-
-    def ask_again(self, question: Question) -> None:
-        """Ask an earlier question."""
-        self._bar.put(question)
+        self._bar.put(event.question)
 
     on_starters_chosen = on_asked_again
 

@@ -38,7 +38,7 @@ class Line:
 
 
 class LineList(PaintsOptions, OptionList):
-    """The lines that are typed for."""
+    """Lines to choose from."""
 
 
 class PickerScreen(BoxScreen[int | None]):

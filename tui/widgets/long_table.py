@@ -107,8 +107,8 @@ class LongTable(ScrollsLines):
 
     def watch_cursor_row(self, before: int, row: int) -> None:
         """Scroll to the cursor's row; paint it, and the one that the cursor has left."""
-        if self.size:  # the labels cover the first line, so the row must lie below it
-            self.scroll_to_region(Region(0, row, 1, 1 + self._n_above), animate=False, force=True, immediate=True)
+        if self.size:
+            self.fit()
         for one in (before, row):
             self.refresh_lines(one + self._n_above)
         if self.row_count:
@@ -140,10 +140,9 @@ class LongTable(ScrollsLines):
             self.action_select()
 
     def fit(self) -> None:
-        """Show the row under the cursor."""
-        height = max(self.size.height - self._n_above, 1)
-        top = min(max(self.scroll_offset.y, self.cursor_row - height + 1), self.cursor_row)
-        self.scroll_to(y=top, animate=False, immediate=True)
+        """Show the row under the cursor: the labels cover the first line, so the row must lie below it."""
+        region = Region(0, self.cursor_row, 1, 1 + self._n_above)
+        self.scroll_to_region(region, animate=False, force=True, immediate=True)
 
     def render_line(self, y: int) -> Strip:
         """One line of the screen: the labels, a row, or nothing."""

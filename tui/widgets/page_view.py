@@ -156,7 +156,10 @@ class PageView(PaintsLines, Widget, can_focus=True):
         height = None if zoom else self.size.height * graphics.cell_height
         question = PageQuestion(self._path, self._page, int(pane * (zoom or 1.0)), height, self._highlights)
         around = self.background_colors[1].rgb
-        if self._lane.offer(Wish(question, self.size.width, self.size.height, self._corner, around)):
+        wish = Wish(question, self.size.width, self.size.height, self._corner, around)
+        if self._lane.running == wish:
+            self._lane.drop()
+        elif self._lane.offer(wish):
             self._make_pictures()
 
     @work

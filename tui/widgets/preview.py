@@ -14,7 +14,7 @@ from rich.style import Style
 from textual import work
 from textual.binding import BindingType
 from textual.color import Color
-from textual.events import Focus, Resize
+from textual.events import Focus
 from textual.geometry import Size
 from textual.message import Message
 from textual.strip import Strip
@@ -69,8 +69,8 @@ class Preview(ScrollsLines):
         """The letters that the reader searches for in this text; set by `search` and `show`."""
         self.reading_at = 0
         """Offset of the character that keeps its place when the window changes."""
-        self._is_fitted = True
-        """Whether the text is wrapped to the width."""
+        self._fitted: Size | None = Size(0, 0)
+        """The size that the text is laid out for; None: it is to be laid out before it is painted."""
         self._rows_above: int | None = 0
         """Rows between the top and the anchor: none after a scroll. None after a jump: a quarter of the height."""
         self._expected_y = 0
@@ -141,20 +141,16 @@ class Preview(ScrollsLines):
         super().on_focus(event)
 
     def fit(self) -> None:
-        """Wrap to the new width once somebody sees it."""
-        self._is_fitted = False
-
-    def on_resize(self, event: Resize) -> None:
-        """Wrap to the new width; the anchor keeps its place."""
-        if not self._is_fitted:
-            self._lay_out()
+        """Wrap to the new width once somebody sees it; the anchor keeps its place."""
+        if self.size != self._fitted:
+            self._fitted = None
 
     def _lay_out(self) -> None:
         width = min(self.size.width - self._margin - 1, MAX_TEXT_WIDTH)
         text = self.document.text
-        self._is_fitted = self.size.width > 0
-        if not self._is_fitted:
-            return  # not on the screen yet; a resize event follows
+        self._fitted = self.size
+        if self.size.width < 1:
+            return  # not on the screen yet: `fit` follows
         if self.text_layout.text is text and self.text_layout.width == max(width, 2):
             self._go_to_anchor()
         elif len(text) <= WRAP_ASIDE:
@@ -213,7 +209,7 @@ class Preview(ScrollsLines):
 
     def render_line(self, y: int) -> Strip:
         """Draw one line: page number, mark, text."""
-        if not self._is_fitted:
+        if self._fitted is None:
             self._lay_out()
         line, layout, style = self.scroll_offset.y + y, self.text_layout, self.ground
         if line >= len(layout) or layout.text is not self.document.text or not layout.text:

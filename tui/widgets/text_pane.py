@@ -56,7 +56,7 @@ class DocumentCache:
             self._documents.popitem(last=False)
 
 
-class _SideBySide(Plain, Horizontal):
+class _TextAndStrip(Plain, Horizontal):
     """The document, and the strip of its passages."""
 
 
@@ -97,7 +97,7 @@ class TextPane(Plain, Vertical):
     def compose(self) -> ComposeResult:
         # The prompt comes first: a last child that appears changes the order of all others, so all would be drawn
         yield from (self.prompt, self._header, self._about_line, self._message_line)
-        with _SideBySide(id="text"):
+        with _TextAndStrip(id="text"):
             yield self.reader
             yield self._strip
 
