@@ -194,7 +194,7 @@ class LongsearchApp(App[str]):
         if isinstance(screen, MainScreen) and screen.check_action("text", ()):
             for name in self._actions:
                 act = partial(screen.action_text, "act", name)
-                yield SystemCommand(clip(shown(name), _MAX_COMMAND), "A command of your own, for this result (!)", act)
+                yield SystemCommand(clip(shown(name), _MAX_COMMAND), "! · A command of your own, for this result", act)
         can_change = isinstance(screen, MainScreen) and not self.is_web  # a window of a browser shows one app
         for folder in self._folders if can_change else ():
             about = f"Open this folder: {folder_lines([folder])[0][1]}"
@@ -209,15 +209,15 @@ class LongsearchApp(App[str]):
     def action_command_palette(self) -> None:
         """Let the person choose a command, or an earlier query by its words."""
         from longsearch.tui.screens.kept import kept
-        from longsearch.tui.screens.picker import Line, PickerScreen
+        from longsearch.tui.screens.picker import CommandsScreen, PickerScreen, command_line
 
         below = self.screen
         if isinstance(below, PickerScreen):
             return
         commands = list(self.get_system_commands(below))
         calls: list[Callable[[], object]] = [command.callback for command in commands]
-        lines = [Line(command.title, command.help) for command in commands]
-        picker = kept(self, PickerScreen).put("Commands", lines, _ABOUT_COMMANDS)
+        lines = [command_line(command.title, command.help) for command in commands]
+        picker = kept(self, CommandsScreen).put("Commands", lines, _ABOUT_COMMANDS)
 
         def act(at: int | None) -> None:
             self.workers.cancel_group(self, "earlier")  # the same screen may show other lines next
@@ -228,15 +228,15 @@ class LongsearchApp(App[str]):
         if isinstance(below, MainScreen):
             self._add_earlier(picker, calls, below)
 
-    @work(exclusive=True, group="earlier")
+    @work(exclusive=True, group="earlier", description="earlier queries")  # else Textual writes out all that is given
     async def _add_earlier(self, picker: "PickerScreen", calls: list[Callable[[], object]], main: MainScreen) -> None:
         """Add the earlier queries to the commands."""
-        from longsearch.tui.screens.picker import Line
+        from longsearch.tui.screens.picker import command_line
         from longsearch.tui.screens.user_data_calls import AskedAgain
 
         questions = await self.earlier()
         calls += [partial(main.post_message, AskedAgain(question)) for question in questions]
-        picker.add([Line(question.query, "Ask again", is_sought=True) for question in questions])
+        picker.add([command_line(question.query, "Ask again", is_sought=True) for question in questions])
 
     def get_key_display(self, binding: Binding) -> str:
         """Return a key as the footer shows it: in the spelling of the help."""

@@ -288,6 +288,50 @@ class Plain(_Widget):
         self.fit()
 
 
+class BarOfCells(ScrollBarRender, Visual):
+    """A vertical scrollbar whose cells are its lines. Textual has Rich print them: 1 ms each time that it moves."""
+
+    def render_strips(self, width: int, height: int | None, style: VisualStyle, options: RenderOptions) -> list[Strip]:
+        """Return a cell of the bar for each line."""
+        colours, ground = self.style, style.rich_style
+        if not (isinstance(colours, Style) and colours.color and colours.bgcolor):
+            return []  # a scrollbar gives both
+        place = height or 1, self.virtual_size, self.window_size, self.position, width
+        bar = self.render_bar(*place, back_color=colours.bgcolor, bar_color=colours.color)
+        return [Strip([Segment(text, ground + own)], width) for text, own, _ in bar.segments]
+
+    def get_optimal_width(self, rules: RulesMap, container_width: int) -> int:
+        """Return the cells of a line."""
+        return self.thickness
+
+    def get_height(self, rules: RulesMap, width: int) -> int:
+        """Return the least number of lines."""
+        return 1
+
+
+class PlainBar(Plain, ScrollBar):
+    """A scrollbar that paints its lines whole."""
+
+    renderer = BarOfCells
+
+    def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
+        """Paint the bar. Where it comes or goes, the widget that it belongs to lays out the screen."""
+        return super().refresh(*regions, repaint=repaint, recompose=recompose)
+
+
+class ScrollsPlainly(Plain):
+    """A part of a widget with a plain scrollbar."""
+
+    @property
+    def vertical_scrollbar(self) -> ScrollBar:
+        """The bar, made as Textual makes its own."""
+        if self._vertical_scrollbar is None:
+            bar = self._vertical_scrollbar = PlainBar(True, "vertical", thickness=self.scrollbar_size_vertical)
+            bar.display = False
+            self.app._start_widget(self, bar)
+        return self._vertical_scrollbar
+
+
 class PaintsLines(Plain, QuietFocus):
     """A part of a widget that draws itself by `render_line`, in its `ground`."""
 
@@ -339,7 +383,9 @@ class PaintsLines(Plain, QuietFocus):
 class WrappedLines(Visual):
     """Lines of text that are wrapped already. Textual wraps a text for its height, and again for its strips."""
 
-    lines: Sequence[Content]
+    n_lines: int
+    make: Callable[[], Sequence[Content]]
+    """Makes the lines, once they are in view."""
 
     def render_strips(self, width: int, height: int | None, style: VisualStyle, options: RenderOptions) -> list[Strip]:
         """Return the lines, at most `height`."""
@@ -353,19 +399,19 @@ class WrappedLines(Visual):
                 width,
                 style.rich_style,
             )
-            for line in self.lines[:height]
+            for line in self.make()[:height]
         ]
 
     def get_optimal_width(self, rules: RulesMap, container_width: int) -> int:
         """Return the cells of the longest line."""
-        return max(line.cell_length for line in self.lines)
+        return max(line.cell_length for line in self.make())
 
     def get_height(self, rules: RulesMap, width: int) -> int:
         """Return the number of lines."""
-        return len(self.lines)
+        return self.n_lines
 
 
-class PaintsOptions(Plain, _OptionList):
+class PaintsOptions(ScrollsPlainly, _OptionList):
     """A part of Textual's list of options, whose lines are wrapped already. Textual counts all for each line."""
 
     watch_virtual_size = ScrollView._scroll_update
@@ -375,6 +421,8 @@ class PaintsOptions(Plain, _OptionList):
     """While they are painted: the option of each line, and which of its lines it is."""
     _below = Strip([])
     """A line below the last option."""
+    _padding = Spacing()
+    """Cells around the lines of an option."""
 
     def fit(self) -> None:
         """Forget the lines of another width."""
@@ -382,10 +430,23 @@ class PaintsOptions(Plain, _OptionList):
             self._fitted = self.size.width
             self._clear_caches()
 
-    def _get_visual(self, option: "Option") -> Visual:
-        if option._visual is None and isinstance(option.prompt, Content):
-            option._visual = WrappedLines(option.prompt.split("\n", allow_blank=True))
-        return super()._get_visual(option)
+    def _get_option_render(self, option: "Option", style: VisualStyle) -> list[Strip]:
+        lines, key = option.prompt, (option, style, self._padding)
+        if not isinstance(lines, WrappedLines):
+            return super()._get_option_render(option, style)
+        if (strips := self._option_render_cache.get(key)) is None:
+            width, of = self.scrollable_content_region.width, Style.from_meta({"option": self._option_to_index[option]})
+            blank, room = style.rich_style + of, width - self._padding.width
+            left, right = ([Segment(" " * n, blank)] if n else [] for n in (self._padding.left, self._padding.right))
+            strips = [
+                Strip([*left, *(Segment(text, own + of) for text, own, _ in line if own), *right], width)
+                for line in lines.render_strips(room, None, style, RenderOptions(self._get_style, {}))
+            ]
+            if option._divider:
+                rule = self.get_visual_style("option-list--separator").rich_style
+                strips.append(Strip([Segment("─" * width, rule)], width))
+            self._option_render_cache[key] = strips
+        return strips
 
     def _on_resize(self, event: events.Resize) -> None:  # type: ignore[override]  # Textual gives the event to both
         event.prevent_default()
@@ -400,6 +461,7 @@ class PaintsOptions(Plain, _OptionList):
         self._painted_lines = self._lines
         ground = self.get_visual_style("option-list--option").rich_style
         self._below = Strip.blank(self.scrollable_content_region.width, ground)
+        self._padding = self.get_component_styles("option-list--option").padding
         try:
             return super().render_lines(crop)
         finally:
@@ -410,44 +472,8 @@ class PaintsOptions(Plain, _OptionList):
         return super().render_line(y) if self.scroll_offset.y + y < len(self._lines) else self._below
 
 
-class BarOfCells(ScrollBarRender, Visual):
-    """A vertical scrollbar whose cells are its lines. Textual has Rich print them: 1 ms each time that it moves."""
-
-    def render_strips(self, width: int, height: int | None, style: VisualStyle, options: RenderOptions) -> list[Strip]:
-        """Return a cell of the bar for each line."""
-        colours, ground = self.style, style.rich_style
-        if not (isinstance(colours, Style) and colours.color and colours.bgcolor):
-            return []  # a scrollbar gives both
-        place = height or 1, self.virtual_size, self.window_size, self.position, width
-        bar = self.render_bar(*place, back_color=colours.bgcolor, bar_color=colours.color)
-        return [Strip([Segment(text, ground + own)], width) for text, own, _ in bar.segments]
-
-    def get_optimal_width(self, rules: RulesMap, container_width: int) -> int:
-        """Return the cells of a line."""
-        return self.thickness
-
-    def get_height(self, rules: RulesMap, width: int) -> int:
-        """Return the least number of lines."""
-        return 1
-
-
-class PlainBar(Plain, ScrollBar):
-    """A scrollbar that paints its lines whole."""
-
-    renderer = BarOfCells
-
-
-class ScrollsLines(PaintsLines, ScrollView):
+class ScrollsLines(ScrollsPlainly, PaintsLines, ScrollView):
     """Lines that scroll. The rules of styles give it its place, so more lines need no new layout, as in Textual."""
-
-    @property
-    def vertical_scrollbar(self) -> ScrollBar:
-        """The bar, made as Textual makes its own."""
-        if self._vertical_scrollbar is None:
-            bar = self._vertical_scrollbar = PlainBar(True, "vertical", thickness=self.scrollbar_size_vertical)
-            bar.display = False
-            self.app._start_widget(self, bar)
-        return self._vertical_scrollbar
 
     @property
     def room(self) -> int:

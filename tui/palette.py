@@ -23,8 +23,8 @@ _MOVES = frozenset(
 _TITLES = {
     "main.instruction": "Goal of the search",
     "main.saved": "Saved searches",
-    "main.wider": "More room for the results",
-    "main.narrower": "More room for the text",
+    "main.wider": "Wider results",
+    "main.narrower": "Wider text",
     "main.next": "Next passage",
     "main.back_step": "Passage before",
     "main.previous": "Previous passage",
@@ -35,15 +35,15 @@ _TITLES = {
 def palette_commands(app: App[str], screen: Screen[object], keymap: Mapping[str, str]) -> Iterable[SystemCommand]:
     """Yield a command for each action that works now, also those whose keys are text in the query line.
 
-    Its help says what it does, and its keys; `keymap` has other keys, by the id of the binding.
+    Its help has its keys first, as its end may be cut off; `keymap` has other keys, by the id of the binding.
     """
     focused = screen.focused
     without = frozenset(action for line in screen.query(KeyLine) for action in line.without)
     for node in focused.ancestors_with_self if focused is not None else [screen]:
         for binding in node.BINDINGS:
             if isinstance(binding, Binding) and binding.id and _is_offered(binding, node, without):
-                keys = map(key_name, split_keys(keymap.get(binding.id, binding.key)))
-                about = f"{binding.tooltip or binding.description} ({', '.join(keys)})"
+                keys = ", ".join(map(key_name, split_keys(keymap.get(binding.id, binding.key))))
+                about = f"{keys} · {binding.tooltip or binding.description}"
                 title = _TITLES.get(binding.id, binding.description)
                 yield SystemCommand(title, about, partial(app.run_action, binding.action, node))
 

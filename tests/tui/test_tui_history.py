@@ -12,6 +12,7 @@ from longsearch.engine.types.results import SearchMode
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.backend.backend_calls import BackendCalls
 from longsearch.tui.backend.interface import InView, Question, Saved
+from longsearch.tui.painting import WrappedLines
 from longsearch.tui.screens.main import MainScreen
 from longsearch.tui.screens.picker import LineList, PickerScreen
 from longsearch.tui.text.query_filling import HistorySteps
@@ -99,7 +100,8 @@ async def test_f5_lists_earlier_queries_and_asks_one_again_as_it_was() -> None:
 
 def commands(pilot: Pilot[Any]) -> str:
     """What the palette offers."""
-    return "\n".join(str(option.prompt) for option in pilot.app.screen.query_one(LineList).options)
+    shown = (option.prompt for option in pilot.app.screen.query_one(LineList).options)
+    return "\n".join(str(row) for lines in shown if isinstance(lines, WrappedLines) for row in lines.make())
 
 
 async def test_the_command_palette_finds_earlier_queries_and_asks_one_again() -> None:

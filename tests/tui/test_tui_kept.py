@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from textual.app import App
 from textual.pilot import Pilot
-from textual.widgets import Static
+from textual.widgets import OptionList, Static
 
 from longsearch.engine.types.progress import FileReport
 from longsearch.tui.app import LongsearchApp
@@ -20,6 +20,7 @@ from longsearch.tui.widgets.preview import NO_DOCUMENT
 from longsearch.tui.widgets.text_pane import TextPane
 from tests.tui.fake_backend import FakeBackend, some_files, three_folders
 from tests.tui.fake_user_data import some_evidence
+from tests.tui.test_tui_painting import noted_layouts
 from tests.tui.tui_helpers import SMALL, WIDE, ask, press_each, screen_text, settle
 
 load_screens()
@@ -31,7 +32,9 @@ OPENED_BY = {
     "LineDialog": ("ampersand",),
     "YesNoDialog": ("b", "C"),
     "FilesScreen": ("f3",),
-    "PickerScreen": ("f5",),
+    "PickerScreen": ("f6",),
+    "EarlierScreen": ("f5",),
+    "CommandsScreen": ("ctrl+p",),
     "JumpScreen": ("semicolon",),
     "InstructionScreen": ("ctrl+r",),
     "FoldersScreen": ("f4",),
@@ -43,6 +46,8 @@ USED_BY: dict[str, tuple[str, ...]] = {
     "LineDialog": ("z",),
     "InstructionScreen": ("z", "down", "down"),
     "PickerScreen": ("z",),
+    "EarlierScreen": ("v",),
+    "CommandsScreen": ("a",),
     "FilesScreen": ("j", "f"),
     "JumpScreen": (),
 }
@@ -61,7 +66,7 @@ def kinds(kind: type[Any] = KeptScreen) -> Iterator[str]:
     """Yield the names of all screens that stay."""
     for one in kind.__subclasses__():
         yield from kinds(one)
-        if one.__dict__.get("BINDINGS"):
+        if one.__dict__.get("BINDINGS") or issubclass(one, PickerScreen):
             yield one.__name__
 
 
@@ -178,7 +183,7 @@ async def test_two_passages_that_are_closed_keep_no_document_and_no_page() -> No
         assert panes[0].reader.is_printed
         await press_each(pilot, "escape")
         assert all(pane.reader.preview.document is NO_DOCUMENT for pane in panes)
-        assert not any(vars(pane)["_documents"].get(1) or pane.reader.is_printed for pane in panes)
+        assert not any(pane.documents.get(1) or pane.reader.is_printed for pane in panes)
 
 
 async def test_a_screen_is_opened_before_it_was_made_ready(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,3 +200,30 @@ async def test_a_screen_is_opened_before_it_was_made_ready(monkeypatch: pytest.M
             seen = picture(app)
             await leave(pilot)
             assert seen == await opened(name)
+
+
+async def test_what_is_opened_again_with_the_same_contents_is_neither_filled_nor_laid_out_nor_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    backend = much()
+    app, filled, layouts = LongsearchApp(backend), list[object](), noted_layouts(monkeypatch)
+    fill = OptionList.set_options
+    monkeypatch.setattr(OptionList, "set_options", lambda self, lines: filled.append(self) or fill(self, lines))
+    async with app.run_test(size=WIDE) as pilot:
+        await ask(pilot, "valve", press_enter=True)
+        for is_again in (False, True):
+            filled.clear()
+            for keys in (("f5",), ("ctrl+p",), OPENED_BY["SideBySide"]):
+                await press_each(pilot, *keys[:-1])
+                layouts.clear()
+                backend.calls.clear()
+                await press_each(pilot, keys[-1])
+                assert len(app.screen_stack) > 1
+                assert not is_again or not layouts, keys
+                assert "document" not in {kind for kind, *_ in backend.calls}
+                await leave(pilot)
+            assert len(filled) == (0 if is_again else 2)
+        backend.user_data.asked.append(Question("seals"))
+        await press_each(pilot, "f5")
+        assert len(filled) == 1
+        assert "seals" in screen_text(app)

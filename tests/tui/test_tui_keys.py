@@ -126,8 +126,8 @@ async def test_the_command_palette_offers_every_action_that_works_now() -> None:
             "Theme",
             "Quit",
             "Jump",
-            "More room for the results",
-            "More room for the text",
+            "Wider results",
+            "Wider text",
         }
         assert set(palette(app)) == at_first
         await ask(pilot, "valve")
@@ -149,7 +149,7 @@ async def test_the_command_palette_offers_every_action_that_works_now() -> None:
         await pilot.press("enter")
         await settle(pilot)
         assert set(palette(app)) == with_document | {"Query", "Read", "Mark", "Undo", "Unfold"}
-        assert palette(app)["Add to basket"].help == "Put the passage into the basket of evidence (Space)"
+        assert palette(app)["Add to basket"].help == "Space · Put the passage into the basket of evidence"
         await pilot.press("enter")
         assert set(palette(app)) == with_document | {"Find"}
 

@@ -1,6 +1,6 @@
 """Slides, sheets and messages: the list, the heading over the text and the clipboard name the place as people do."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
@@ -11,7 +11,7 @@ from longsearch.engine.citing.forms import FORMS
 from longsearch.engine.types.documents import DocumentText, Heading, MetadataValue
 from longsearch.engine.types.results import DocumentHit, PassageHit
 from longsearch.tui.text.highlight import NO_WORDS
-from longsearch.tui.text.result_content import hit_content
+from longsearch.tui.text.result_content import hit_lines
 from tests.tui.fake_backend import ROOT, FakeBackend
 from tests.tui.test_tui_snapshots import ask_and_press, both_sizes, compare
 
@@ -69,7 +69,7 @@ def test_places_in_sheets_slides_and_mailboxes(
 
 
 def test_the_list_names_rows_slides_and_messages() -> None:
-    lines = [_last_line(hit_content(hit, str(ROOT), NO_WORDS, 100, 1)) for hit in _hits()]
+    lines = [_last_line(hit_lines(hit, str(ROOT), NO_WORDS, 100, 1)) for hit in _hits()]
     assert lines[0].endswith(' sheet "Valves" rows 10-17')
     assert lines[1].endswith(" slide 2")
     assert lines[2].endswith("…")
@@ -78,14 +78,14 @@ def test_the_list_names_rows_slides_and_messages() -> None:
 
 
 def test_a_narrow_list_keeps_room_for_the_path() -> None:
-    assert "mail/Inbox.mbox" in _last_line(hit_content(_hits()[2], str(ROOT), NO_WORDS, 44, 1))
+    assert "mail/Inbox.mbox" in _last_line(hit_lines(_hits()[2], str(ROOT), NO_WORDS, 44, 1))
 
 
 def test_a_list_that_has_no_room_for_the_date_still_names_the_place() -> None:
     sheet = _hits()[0]
     dated = replace(sheet, metadata=(MetadataValue("date", "2024-05-17", "path"),))
-    assert _last_line(hit_content(dated, str(ROOT), NO_WORDS, 50, 1)).endswith(' sheet "Valves" rows 10-17')
-    assert "2024-05-17 · sheet" in _last_line(hit_content(dated, str(ROOT), NO_WORDS, 100, 1))
+    assert _last_line(hit_lines(dated, str(ROOT), NO_WORDS, 50, 1)).endswith(' sheet "Valves" rows 10-17')
+    assert "2024-05-17 · sheet" in _last_line(hit_lines(dated, str(ROOT), NO_WORDS, 100, 1))
 
 
 def test_a_copied_passage_names_its_place() -> None:
@@ -94,15 +94,15 @@ def test_a_copied_passage_names_its_place() -> None:
     assert copied.endswith(f'— valves, sheet "Valves" rows 10-17 ({sheet.path})\n')
 
 
-def _last_line(content: Content) -> str:
-    return content.plain.split("\n")[-1]
+def _last_line(lines: Sequence[Content]) -> str:
+    return lines[-1].plain
 
 
 def test_a_row_has_the_date_of_a_document_and_not_the_day_on_which_its_file_was_copied() -> None:
     copied = MetadataValue("date", "2026-11-23", "file time")
     hit = DocumentHit(1, 1, "/papers/a.pdf", "A paper", 0.5, (), metadata=(copied,))
-    assert "2026" not in hit_content(hit, "/papers", NO_WORDS, 60, 1).plain
+    assert "2026" not in _last_line(hit_lines(hit, "/papers", NO_WORDS, 60, 1))
     listed = replace(hit, score=0.0)
-    assert "2026-11-23" in hit_content(listed, "/papers", NO_WORDS, 60, 1).plain, "a list of documents goes by it"
+    assert "2026-11-23" in _last_line(hit_lines(listed, "/papers", NO_WORDS, 60, 1)), "a list of documents goes by it"
     said = replace(hit, metadata=(replace(copied, source="PDF info"),))
-    assert "2026-11-23" in hit_content(said, "/papers", NO_WORDS, 60, 1).plain
+    assert "2026-11-23" in _last_line(hit_lines(said, "/papers", NO_WORDS, 60, 1))

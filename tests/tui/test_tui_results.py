@@ -7,6 +7,7 @@ from dataclasses import replace
 from textual.app import App, ComposeResult
 
 from longsearch.engine.types.results import ChanceLevel, DocumentHit
+from longsearch.tui.painting import WrappedLines
 from longsearch.tui.text.highlight import NO_WORDS
 from longsearch.tui.widgets.results import Results
 
@@ -151,8 +152,9 @@ async def test_where_nothing_is_likely_nothing_is_folded() -> None:
 
 def rows(results: Results) -> list[str]:
     """The title of each row, without the line about likelihood."""
-    prompts = [str(option.prompt).splitlines() for option in results.options]
-    return [next(line for line in lines if "──" not in line).rstrip("↓ ") for lines in prompts]
+    prompts = (option.prompt for option in results.options)
+    shown = [[str(line) for line in lines.make()] for lines in prompts if isinstance(lines, WrappedLines)]
+    return [next(line for line in lines if "──" not in line).rstrip("↓ ") for lines in shown]
 
 
 async def test_the_first_row_in_view_is_a_title_when_the_next_hit_takes_the_room() -> None:

@@ -12,6 +12,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual._compositor import ChopsUpdate, Compositor, LayoutUpdate
 from textual._styles_cache import StylesCache
+from textual.content import Content
 from textual.scrollbar import ScrollBarRender
 from textual.strip import Strip
 from textual.widget import Widget
@@ -27,6 +28,7 @@ from longsearch.tui.painting import (
     PaintsLines,
     PaintsOptions,
     ScrollsLines,
+    WrappedLines,
     filled,
 )
 from longsearch.tui.text.highlight import NO_WORDS, runs
@@ -130,7 +132,7 @@ async def test_lines_with_and_without_a_frame_look_as_textual_styles_them(keys: 
             assert len(ours) == len(theirs) == crop.height
 
 
-@pytest.mark.parametrize("keys", [(), ("greater_than_sign", "j"), ("b",), ("b", "j"), ("f5",)])
+@pytest.mark.parametrize("keys", [(), ("greater_than_sign", "j"), ("b",), ("b", "j"), ("f5",), ("ctrl+p",)])
 async def test_the_lines_of_a_list_look_as_textual_wraps_and_paints_them(
     keys: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -142,12 +144,13 @@ async def test_the_lines_of_a_list_look_as_textual_wraps_and_paints_them(
         (options,) = (one for one in pilot.app.screen.query(OptionList) if isinstance(one, PaintsOptions))
         crop = options.outer_size.region
         ours = options.render_lines(crop)
-        for name in ("_get_visual", "_lines", "render_line", "render_lines"):
+        for name in ("_get_option_render", "_lines", "render_line", "render_lines"):
             monkeypatch.delattr(PaintsOptions, name)
         options._styles_cache = StylesCache()
         options._clear_caches()
         for option in options.options:
-            option._visual = None
+            assert isinstance(option.prompt, WrappedLines)
+            option._set_prompt(Content("\n").join(option.prompt.make()))
         theirs = options.render_lines(crop)
         assert options.option_count > 1 and len(ours) == len(theirs) == crop.height
         for row, (our, their) in enumerate(zip(ours, theirs, strict=True)):

@@ -21,6 +21,7 @@ from longsearch.engine.printable import condensed
 from longsearch.tui.backend.interface import Backend, BasketView
 from longsearch.tui.backend.latest_only import attempt
 from longsearch.tui.bindings import BASKET
+from longsearch.tui.painting import WrappedLines
 from longsearch.tui.screens.carrying_out import open_file
 from longsearch.tui.screens.dialogs import LineDialog, YesNoDialog
 from longsearch.tui.screens.kept import KeptScreen, kept
@@ -100,7 +101,7 @@ class BasketScreen(KeptScreen[Evidence | None], Screen[Evidence | None]):
         )
         width = max(options.scrollable_content_region.width - 2, 10)
         options.set_options(
-            Option(list_content(number, placed, width)) for number, placed in enumerate(passages, start=1)
+            Option(list_lines(number, placed, width)) for number, placed in enumerate(passages, start=1)
         )
         options.highlighted = min(at, len(passages) - 1) if passages else None
         self._wanted = None
@@ -219,7 +220,7 @@ _QUOTED_CHARACTERS = 300
 _MARKS = re.compile(r"[\"“”„«»]")
 
 
-def list_content(number: int, placed: PlacedEvidence, width: int) -> Content:
+def list_lines(number: int, placed: PlacedEvidence, width: int) -> WrappedLines:
     """Return a passage in `width` cells: its document and page, its first words, and the note if there is one."""
     kept = placed.evidence
     state = f" · {placed.state.value}" if placed.state else ""
@@ -230,7 +231,7 @@ def list_content(number: int, placed: PlacedEvidence, width: int) -> Content:
     lines = [head, Content(clip(shown(condensed(kept.quote)), width))]
     if kept.note:
         lines.append(Content.styled(clip(f"✎ {shown(condensed(kept.note))}", width), styles.ACCENT))
-    return Content("\n").join(lines)
+    return WrappedLines(len(lines), lambda: lines)
 
 
 def detail_content(placed: PlacedEvidence, width: int) -> Content:

@@ -7,6 +7,7 @@ from rich.segment import Segment
 from rich.style import Style as RichStyle
 from textual.app import RenderResult
 from textual.color import Color
+from textual.containers import Vertical
 from textual.css.styles import RulesMap
 from textual.geometry import Region
 from textual.renderables.background_screen import BackgroundScreen
@@ -15,7 +16,12 @@ from textual.strip import Strip
 from textual.style import Style
 from textual.visual import RenderOptions, Visual
 
+from longsearch.tui.painting import Plain
 from longsearch.tui.screens.kept import KeptScreen
+
+
+class Box(Plain, Vertical):
+    """The box: a frame with a title around the widgets."""
 
 
 @lru_cache(maxsize=1024)

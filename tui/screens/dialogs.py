@@ -4,12 +4,11 @@ from typing import ClassVar, Self
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.widgets import Input, Static
 from textual.widgets.input import Selection
 
 from longsearch.tui.painting import show_line, show_title
-from longsearch.tui.screens.box import BoxScreen
+from longsearch.tui.screens.box import Box, BoxScreen
 from longsearch.tui.text.display import shown
 from longsearch.tui.widgets.key_line import KeyLine
 
@@ -52,14 +51,14 @@ class LineDialog(LineScreen):
         return self.renew()
 
     def compose(self) -> ComposeResult:
-        with Vertical(classes="dialog"):
+        with Box(classes="dialog"):
             yield a_line()
             yield Static()
         yield KeyLine()
 
     def fill(self) -> None:
         """Show the line and what it is for."""
-        show_title(self.query_one(Vertical), shown(self._title))
+        show_title(self.query_one(Box), shown(self._title))
         show_line(self.query_one(Static), shown(self._about))
         super().fill()
 
@@ -87,7 +86,7 @@ class YesNoDialog(BoxScreen[bool]):
         return self.renew()
 
     def compose(self) -> ComposeResult:
-        with Vertical(classes="dialog"):
+        with Box(classes="dialog"):
             yield Static()
         yield KeyLine()
 

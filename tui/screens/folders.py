@@ -5,13 +5,12 @@ from typing import ClassVar, Self
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from longsearch.engine.types.results import Folder
-from longsearch.tui.screens.box import BoxScreen
+from longsearch.tui.screens.box import Box, BoxScreen
 from longsearch.tui.text import styles
 from longsearch.tui.text.folder_words import folder_lines
 from longsearch.tui.widgets.key_line import KeyLine
@@ -34,7 +33,7 @@ class FoldersScreen(BoxScreen[str | None]):
         return self.renew()
 
     def compose(self) -> ComposeResult:
-        with Vertical(id="folders") as box:
+        with Box(id="folders") as box:
             box.border_title = "Folders"
             yield OptionList(markup=False, compact=True)
             yield Static("Enter searches this folder only: it puts folder: into the query.", markup=False)

@@ -4,11 +4,11 @@ from typing import ClassVar, Self
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
+from longsearch.tui.screens.box import Box
 from longsearch.tui.screens.dialogs import LineScreen, a_line
 from longsearch.tui.widgets.key_line import KeyLine
 
@@ -37,7 +37,7 @@ class InstructionScreen(LineScreen):
         return self.renew()
 
     def compose(self) -> ComposeResult:
-        with Vertical(id="instruction") as box:
+        with Box(id="instruction") as box:
             box.border_title = "Goal of the search"
             yield Static("What should an answer do? This steers the search by meaning.", markup=False)
             yield a_line("your own words, or a preset below")

@@ -31,11 +31,13 @@ class KeptScreen(PaintsOnce[ScreenResultType]):
         self._is_new = self._has_contents = True
         if self.is_mounted:
             self.fill()
-            for widget in self.walk_children(Widget, with_self=True):  # as Textual does before a layout: not once more
-                widget._clear_arrangement_cache()
-                widget._layout_updates += 1
-                widget._layout_required = False
-            self._refresh_layout(self.app.size)
+            widgets = list(self.walk_children(Widget, with_self=True))
+            if self._compositor.size != self.app.size or any(widget._layout_required for widget in widgets):
+                for widget in widgets:  # as Textual does before a layout: not once more
+                    widget._clear_arrangement_cache()
+                    widget._layout_updates += 1
+                    widget._layout_required = False
+                self._refresh_layout(self.app.size)
         return self
 
     def on_mount(self) -> None:

@@ -48,6 +48,7 @@ async def make_screens_ready(app: App[Any], backend: Backend, preferences: Prefe
         (side_by_side.SideBySide, backend, graphics),
         (table.TableScreen, backend),
         *((outline.OutlineScreen,), (picker.PickerScreen,), (text_boxes.WhyScreen,), (dialogs.LineDialog,)),
+        *((picker.CommandsScreen,), (picker.EarlierScreen,)),
         *((dialogs.YesNoDialog,), (jump.JumpScreen,), (instruction.InstructionScreen,), (folders.FoldersScreen,)),
     ]
     for kind, *how in made_of:

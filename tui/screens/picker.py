@@ -4,17 +4,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
+from rich.cells import cell_len
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
-from textual.content import Content
+from textual.content import Content, Span
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from longsearch.tui.backend.latest_only import attempt
-from longsearch.tui.painting import PaintsOptions, show_line, show_title
-from longsearch.tui.screens.box import BoxScreen
+from longsearch.tui.painting import PaintsOptions, WrappedLines, show_line, show_title
+from longsearch.tui.screens.box import Box, BoxScreen
 from longsearch.tui.screens.dialogs import a_line
 from longsearch.tui.text import styles
 from longsearch.tui.text.dates import bars
@@ -28,13 +28,15 @@ class Line:
 
     text: str
     about: str = ""
-    """The second line, or ""."""
+    """The second row, or ""."""
     is_marked: bool = False
     """Whether a dot stands before it."""
     is_offer: bool = False
     """Whether it offers something else than the list; it goes while what is typed finds a line of the list."""
     is_sought: bool = False
     """Whether it is listed only where it has what is typed."""
+    about_at: int = 0
+    """The cell at which `about` stands in the row of the text. 0: it has a row of its own."""
 
 
 class LineList(PaintsOptions, OptionList):
@@ -44,6 +46,7 @@ class LineList(PaintsOptions, OptionList):
 class PickerScreen(BoxScreen[int | None]):
     """Returns the index of the chosen line; None if the person left with Esc."""
 
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (30, "-tall")]  # noqa: RUF012 - as Screen declares it
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Leave as it is", id="picker.leave"),
         Binding("f8", "delete", "Delete", id="picker.delete"),
@@ -59,6 +62,8 @@ class PickerScreen(BoxScreen[int | None]):
         self._delete: Callable[[int], object] | None = None
         self._lines: dict[int, Line] = {}
         self._shown: list[int] = []
+        self._listed: tuple[int, list[Line]] | None = None
+        """The width, and the lines that the list has now."""
 
     def put(self, title: str, lines: Sequence[Line], about: str, delete: Callable[[int], object] | None = None) -> Self:
         """`about` is a sentence below the list. `delete` deletes a line for good; it may block, and raise an error.
@@ -78,7 +83,7 @@ class PickerScreen(BoxScreen[int | None]):
     def compose(self) -> ComposeResult:
         options = LineList(markup=False, compact=True)
         options.can_focus = False
-        with Vertical(id="picker"):
+        with Box(id="picker"):
             yield a_line("type to narrow the list")
             yield options
             yield Static(id="about-list")
@@ -119,7 +124,10 @@ class PickerScreen(BoxScreen[int | None]):
         options = self.query_one(OptionList)
         at = options.highlighted or 0
         width = max(self.query_one("#picker").content_size.width - 3, 10)
-        options.set_options(Option(_content(self._lines[index], width)) for index in self._shown)
+        listed = width, [self._lines[index] for index in self._shown]
+        if listed != self._listed:
+            self._listed = listed
+            options.set_options(_option(line, width) for line in listed[1])
         options.highlighted = min(at, len(self._shown) - 1) if self._shown else None
 
     def on_input_changed(self) -> None:
@@ -167,6 +175,19 @@ class PickerScreen(BoxScreen[int | None]):
         self.dismiss(None)
 
 
+class CommandsScreen(PickerScreen):
+    """The commands. Apart from other lists, so that they are there when they are asked for again."""
+
+
+class EarlierScreen(PickerScreen):
+    """The earlier queries."""
+
+
+def command_line(title: str, about: str, is_sought: bool = False) -> Line:
+    """Return the line of a command: what it does stands beside its title."""
+    return Line(title, about, is_sought=is_sought, about_at=20)
+
+
 _BAR = 30
 """Cells of the longest bar."""
 
@@ -176,9 +197,18 @@ def date_lines(counts: Sequence[tuple[str, int]]) -> list[Line]:
     return [Line(bar) for bar in bars(counts, _BAR)]
 
 
-def _content(line: Line, width: int) -> Content:
-    mark = Content.styled("● ", styles.ACCENT) if line.is_marked else Content("")
-    first = mark + Content(clip(shown(line.text), width - mark.cell_length))
-    if not line.about:
-        return first
-    return Content("\n").join([first, Content.styled(clip(f"  {shown(line.about)}", width), styles.MUTED)])
+def _option(line: Line, width: int) -> Option:
+    def rows() -> list[Content]:
+        mark, about = "● " * line.is_marked, shown(line.about)
+        room = width - len(mark)
+        if n_rows == 1 and about:
+            room = max(room - cell_len(about) - 2, width // 2)
+        first = mark + clip(shown(line.text), room)
+        spans = [Span(0, len(mark), styles.ACCENT)] if mark else []
+        if n_rows > 1:
+            return [Content(first, spans), Content.styled(clip(f"  {about}", width), styles.MUTED)]
+        gap = " " * max(line.about_at - cell_len(first), 2) if about else ""
+        return [Content(clip(first + gap + about, width), [*spans, Span(len(first), width, styles.MUTED)])]
+
+    n_rows = 1 if line.about_at or not line.about else 2
+    return Option(WrappedLines(n_rows, rows))

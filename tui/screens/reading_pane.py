@@ -106,7 +106,8 @@ class ReadingPane(TextPane):
             self.post_message(Said("no longer marked"))
         else:
             self.post_message(Said())
-            self.app.push_screen(kept(self.app, SideBySide, self._backend, self._graphics).put(marked, here))
+            sides = kept(self.app, SideBySide, self._backend, self._graphics)
+            self.app.push_screen(sides.put(marked, here, self.documents))
 
     @property
     def _passages(self) -> list[tuple[DocumentHit, PassageHit]]:

@@ -16,7 +16,7 @@ from longsearch.tui.graphics.terminal import Graphics
 from longsearch.tui.screens.kept import KeptScreen
 from longsearch.tui.text.highlight import Highlighter
 from longsearch.tui.widgets.key_line import KeyLine
-from longsearch.tui.widgets.text_pane import TextPane
+from longsearch.tui.widgets.text_pane import DocumentCache, TextPane
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,11 @@ class SideBySide(KeptScreen[None], Screen[None]):
         super().__init__()
         self._panes = (TextPane(backend, graphics), TextPane(backend, graphics))
 
-    def put(self, left: Side, right: Side) -> Self:
+    def put(self, left: Side, right: Side, documents: DocumentCache) -> Self:
+        """`documents` are those that are read already."""
         self._sides = (left, right)
+        for pane in self._panes:
+            pane.documents = documents
         return self.renew()
 
     def compose(self) -> ComposeResult:
@@ -61,11 +64,18 @@ class SideBySide(KeptScreen[None], Screen[None]):
             self.call_after_refresh(self._show)
 
     def _show(self) -> None:
-        """Show each passage first among those of its hit, so that it is the current one."""
-        for pane, side in zip(self._panes, self._sides, strict=True):
-            others = (passage for passage in side.hit.passages if passage.start != side.passage.start)
-            pane.select(replace(side.hit, passages=(side.passage, *others)), side.words)
+        """Show the left side; the right side comes in the frame after it."""
+        self._show_side(0)
         self._panes[0].reader.pane.focus()
+        self.draws_first = self._panes[0]
+        self.call_after_refresh(self._show_side, 1)
+
+    def _show_side(self, at: int) -> None:
+        """Show the passage first among those of its hit, so that it is the current one."""
+        if self.is_active or at == 0:
+            hit, passage = self._sides[at].hit, self._sides[at].passage
+            others = (other for other in hit.passages if other.start != passage.start)
+            self._panes[at].select(replace(hit, passages=(passage, *others)), self._sides[at].words)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """Mark the side that has the focus."""

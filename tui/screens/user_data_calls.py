@@ -154,7 +154,7 @@ class UserDataCalls(Widget):
     async def choose_earlier(self) -> None:
         """Let the person choose an earlier question, to ask it again."""
         from longsearch.tui.screens.kept import kept
-        from longsearch.tui.screens.picker import Line, PickerScreen
+        from longsearch.tui.screens.picker import EarlierScreen, Line
 
         found = await attempt_or_say(self, self._user_data.history)
         if found is None:
@@ -163,7 +163,7 @@ class UserDataCalls(Widget):
         lines = [Line(question.query, _asked_how(question)) for question in questions]
         about = "Enter asks it again, F8 deletes it." if lines else "Nothing was asked yet, or the history is off."
         forget = self._user_data.forget_question
-        picker = kept(self.app, PickerScreen).put("Earlier queries", lines, about, lambda at: forget(questions[at]))
+        picker = kept(self.app, EarlierScreen).put("Earlier queries", lines, about, lambda at: forget(questions[at]))
         self.app.push_screen(picker, lambda at: self._ask(questions[at]) if at is not None else None)
 
     def _ask(self, question: Question) -> None:

@@ -22,8 +22,10 @@ _LEAST_PATH = 12
 """Cells that the path keeps."""
 
 
-def hit_content(hit: DocumentHit, root: str, words: Highlighter, width: int, n_lines: int, mark: str = "") -> Content:
-    """Return the hit in `width` cells, with up to `n_lines` lines of its sentence, and two of its title if that is 3.
+def hit_lines(
+    hit: DocumentHit, root: str, words: Highlighter, width: int, n_lines: int, mark: str = ""
+) -> list[Content]:
+    """Return a hit in `width` cells, with up to `n_lines` lines of its sentence, and two of its title if that is 3.
 
     `mark` stands before the title.
 
@@ -39,12 +41,12 @@ def hit_content(hit: DocumentHit, root: str, words: Highlighter, width: int, n_l
     lines.append(_path_line(hit, root, width))
     if hit.also_at or hit.versions:
         lines += [Content.styled(clip(line, width), styles.MUTED) for line in same_elsewhere(hit)]
-    return Content("\n").join(lines)
+    return lines
 
 
 def chance_line(hits: Sequence[DocumentHit], line: int, width: int) -> Content:
     """Return the line above the unlikely hits: the first of them is that of index `line`."""
-    return Content.styled(clip(above_unlikely(hits, line), width) + "\n", styles.WARNING)
+    return Content.styled(clip(above_unlikely(hits, line), width), styles.WARNING)
 
 
 def folded_row(hits: Sequence[DocumentHit], width: int) -> Content:

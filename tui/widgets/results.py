@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from textual.binding import BindingType
-from textual.content import Content
 from textual.message import Message
 from textual.reactive import Reactive
 from textual.style import Style
@@ -20,9 +19,9 @@ from textual.widgets.option_list import Option
 
 from longsearch.engine.types.results import DocumentHit
 from longsearch.tui.bindings import LIST_MOVES
-from longsearch.tui.painting import PaintsOptions, QuietFocus
+from longsearch.tui.painting import PaintsOptions, QuietFocus, WrappedLines
 from longsearch.tui.text.highlight import NO_WORDS, Highlighter
-from longsearch.tui.text.result_content import chance_line, folded_row, hit_content
+from longsearch.tui.text.result_content import chance_line, folded_row, hit_lines
 from longsearch.tui.text.wording import first_by_chance, first_folded
 
 _UNDER_CURSOR, _CURSOR = "option-list--option-highlighted", "results--cursor"
@@ -230,18 +229,21 @@ class Results(QuietFocus, PaintsOptions, OptionList):
         for index in range(n_likely if width > 0 else 0):
             options += [Option(self._content(index)), None]
         if options and n_likely < len(self.hits):
-            options += [Option(folded_row(self.hits[n_likely:], width)), None]
+            row = folded_row(self.hits[n_likely:], width)
+            options += [Option(WrappedLines(1, lambda: [row])), None]
         self.set_options(options[:-1] if n_lines > 1 else options[::2])
         self.highlighted = self._cursor if options else None
 
-    def _content(self, index: int) -> Content:
+    def _content(self, index: int) -> WrappedLines:
         """Return the lines of a hit."""
         width, n_lines = self._laid_out
         hit = self.hits[index]
         letter = f"[{self._letters[index]}] " if index in self._letters else ""
         mark = letter + "● " * (hit.document_id in self._marked)
-        content = hit_content(hit, self._root, self._words, width, n_lines, mark)
-        return chance_line(self.hits, index, width) + content if index == first_by_chance(self.hits) else content
+        lines = hit_lines(hit, self._root, self._words, width, n_lines, mark)
+        if index == first_by_chance(self.hits):
+            lines.insert(0, chance_line(self.hits, index, width))
+        return WrappedLines(len(lines), lambda: lines)
 
     def _select(self, index: int) -> None:
         """Move the cursor to this hit, and report it once. If the hit is folded away, unfold all that are."""

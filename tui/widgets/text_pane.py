@@ -83,7 +83,8 @@ class TextPane(Plain, Vertical):
         self._backend, self._graphics = backend, graphics
         self._reading: LatestOnly[int] = LatestOnly()
         self._comparing: LatestOnly[tuple[int, str, str]] = LatestOnly()
-        self._documents = DocumentCache()
+        self.documents = DocumentCache()
+        """The documents last shown, here or in a pane that shares them."""
         self._header = HeaderLine()
         self._about_line = Static(id="about", markup=False)
         self._message_line = Static(id="text-message", markup=False)
@@ -118,7 +119,7 @@ class TextPane(Plain, Vertical):
         document_id = hit.document_id
         if not stay:
             self._strip.warm(())
-        if (document := self._documents.get(document_id)) is not None:
+        if (document := self.documents.get(document_id)) is not None:
             self._show(document, stay=stay)
             return
         self._show(message="Reading…")
@@ -132,7 +133,7 @@ class TextPane(Plain, Vertical):
         """Read the requested document, then the last one requested meanwhile. Show a document if it is still wanted."""
         async for document_id, document, error in self._reading.answers(self._backend.document):
             if document is not None:
-                self._documents.put(document_id, document)
+                self.documents.put(document_id, document)
             if self.hit is not None and self.hit.document_id == document_id:
                 self._show(document or NO_DOCUMENT, error)
 
@@ -187,9 +188,9 @@ class TextPane(Plain, Vertical):
         self._show()
 
     def forget(self) -> None:
-        """Show nothing, and keep no document."""
-        self._documents = DocumentCache()
-        self.clear()
+        """Keep no document. The heading stays: nobody sees it, and with the same one nothing is laid out."""
+        self.documents, self.hit = DocumentCache(), None
+        self.reader.show(NO_DOCUMENT, "", [], NO_WORDS, stay=False)
         self.reader.close_page()
 
     def _show(self, document: DocumentText = NO_DOCUMENT, message: str = "", stay: bool = False) -> None:
