@@ -11,6 +11,7 @@ from textual.widgets import OptionList, Static
 from longsearch.engine.types.progress import FileReport
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.backend.interface import Question
+from longsearch.tui.screens import picker
 from longsearch.tui.screens.kept import KeptScreen, kept
 from longsearch.tui.screens.loading import load_screens
 from longsearch.tui.screens.picker import Line, PickerScreen
@@ -227,3 +228,15 @@ async def test_what_is_opened_again_with_the_same_contents_is_neither_filled_nor
         await press_each(pilot, "f5")
         assert len(filled) == 1
         assert "seals" in screen_text(app)
+
+
+async def test_only_the_earlier_queries_in_view_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    backend = much()
+    backend.user_data.asked = [Question(f"pumps {n}") for n in range(500)]
+    made: list[str] = []
+    monkeypatch.setattr(picker, "clip", lambda text, width: made.append(text) or text[:width])
+    async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        await press_each(pilot, "f5")
+        assert "pumps 3" in screen_text(pilot.app)
+        assert 0 < len(made) < 100

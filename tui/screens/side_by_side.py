@@ -72,7 +72,7 @@ class SideBySide(KeptScreen[None], Screen[None]):
 
     def _show_side(self, at: int) -> None:
         """Show the passage first among those of its hit, so that it is the current one."""
-        if self.is_active or at == 0:
+        if at == 0 or self in self.app.screen_stack:  # else it was closed meanwhile
             hit, passage = self._sides[at].hit, self._sides[at].passage
             others = (other for other in hit.passages if other.start != passage.start)
             self._panes[at].select(replace(hit, passages=(passage, *others)), self._sides[at].words)

@@ -159,7 +159,7 @@ class Preview(ScrollsLines):
         else:
             self._use(wrap_near(text, width, self.reading_at))
             if self._wrapping.offer((text, width)):
-                self._wrap_aside()
+                self.call_after_refresh(self._wrap_aside)  # its thread would slow down this frame
 
     @work
     async def _wrap_aside(self) -> None:
