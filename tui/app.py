@@ -170,6 +170,7 @@ class LongsearchApp(App[str]):
     def _load_rest(self) -> None:
         """Load what the first frame does not need: the styles of the other screens and, in a thread, the screens."""
         from longsearch.tui.garbage import Collector
+        from longsearch.tui.lost_terminal import end_when_lost
         from longsearch.tui.screens.loading import make_screens_ready
 
         self._is_painted = True
@@ -179,6 +180,7 @@ class LongsearchApp(App[str]):
         if len(self.screen_stack) > 1:
             self.refresh_css(animate=False)
         self._when_shown()
+        end_when_lost(self)
         self.run_worker(make_screens_ready(self, self._backend, self.preferences, self._graphics), exit_on_error=False)
 
     def get_default_screen(self) -> Screen[None]:
@@ -211,8 +213,7 @@ class LongsearchApp(App[str]):
         from longsearch.tui.screens.kept import kept
         from longsearch.tui.screens.picker import CommandsScreen, PickerScreen, command_line
 
-        below = self.screen
-        if isinstance(below, PickerScreen):
+        if isinstance(below := self.screen, PickerScreen):
             return
         commands = list(self.get_system_commands(below))
         calls: list[Callable[[], object]] = [command.callback for command in commands]
