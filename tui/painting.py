@@ -6,7 +6,7 @@ Longer than 300 lines because the parts of Textual that are replaced here call e
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partialmethod
-from typing import TYPE_CHECKING, Any, Generic, Self
+from typing import TYPE_CHECKING, Any, Generic, Self, cast
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -412,7 +412,7 @@ class WrappedLines(Visual):
 
 
 class PaintsOptions(ScrollsPlainly, _OptionList):
-    """A part of Textual's list of options, whose lines are wrapped already. Textual counts all for each line."""
+    """A part of Textual's list of options, which are `WrappedLines`. Textual counts all lines for each line."""
 
     watch_virtual_size = ScrollView._scroll_update
     _fitted = 0
@@ -431,9 +431,7 @@ class PaintsOptions(ScrollsPlainly, _OptionList):
             self._clear_caches()
 
     def _get_option_render(self, option: "Option", style: VisualStyle) -> list[Strip]:
-        lines, key = option.prompt, (option, style, self._padding)
-        if not isinstance(lines, WrappedLines):
-            return super()._get_option_render(option, style)
+        lines, key = cast("WrappedLines", option.prompt), (option, style, self._padding)
         if (strips := self._option_render_cache.get(key)) is None:
             width, of = self.scrollable_content_region.width, Style.from_meta({"option": self._option_to_index[option]})
             blank, room = style.rich_style + of, width - self._padding.width

@@ -71,10 +71,15 @@ class LatestOnly(Generic[Request]):
         self._has_loop = False
         """Whether somebody iterates over `answers`, or is about to."""
 
-    def offer(self, request: Request) -> bool:
-        """Accept a request. Return True if nobody iterates over `answers`: then the caller must do it now."""
+    def offer(self, request: Request, is_anew: bool = True) -> bool:
+        """Accept a request. Return True if nobody iterates over `answers`: then the caller must do it now.
+
+        Unless `is_anew`, the request that runs is not made a second time.
+        """
         if self.running is None:
             self.running = request
+        elif self.running == request and not is_anew:
+            self.drop()
         else:
             self._waiting = request
         is_idle, self._has_loop = not self._has_loop, True

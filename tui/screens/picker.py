@@ -46,7 +46,7 @@ class LineList(PaintsOptions, OptionList):
 class PickerScreen(BoxScreen[int | None]):
     """Returns the index of the chosen line; None if the person left with Esc."""
 
-    VERTICAL_BREAKPOINTS = [(0, "-low"), (30, "-tall")]  # noqa: RUF012 - as Screen declares it
+    VERTICAL_BREAKPOINTS = [(30, "-tall")]  # noqa: RUF012 - as Screen declares it
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Leave as it is", id="picker.leave"),
         Binding("f8", "delete", "Delete", id="picker.delete"),

@@ -157,9 +157,7 @@ class PageView(PaintsLines, Widget, can_focus=True):
         question = PageQuestion(self._path, self._page, int(pane * (zoom or 1.0)), height, self._highlights)
         around = self.background_colors[1].rgb
         wish = Wish(question, self.size.width, self.size.height, self._corner, around)
-        if self._lane.running == wish:
-            self._lane.drop()
-        elif self._lane.offer(wish):
+        if self._lane.offer(wish, is_anew=False):
             self._make_pictures()
 
     @work

@@ -133,7 +133,7 @@ class Results(QuietFocus, PaintsOptions, OptionList):
 
     def _draw_again(self, index: int) -> None:
         if index < min(self._n_likely, self.option_count) and self._laid_out[0] > 0:
-            self.replace_option_prompt_at_index(index, self._content(index))
+            self.replace_option_prompt_at_index(index, self._prompt_of(index))
 
     def show_letters(self, letters: str) -> dict[str, int]:
         """Show a letter at each hit in view; "" shows none. Return the index of the hit of each letter."""
@@ -227,14 +227,14 @@ class Results(QuietFocus, PaintsOptions, OptionList):
         options: list[Option | None] = []
         n_likely = self._n_likely
         for index in range(n_likely if width > 0 else 0):
-            options += [Option(self._content(index)), None]
+            options += [Option(self._prompt_of(index)), None]
         if options and n_likely < len(self.hits):
             row = folded_row(self.hits[n_likely:], width)
             options += [Option(WrappedLines(1, lambda: [row])), None]
         self.set_options(options[:-1] if n_lines > 1 else options[::2])
         self.highlighted = self._cursor if options else None
 
-    def _content(self, index: int) -> WrappedLines:
+    def _prompt_of(self, index: int) -> WrappedLines:
         """Return the lines of a hit."""
         width, n_lines = self._laid_out
         hit = self.hits[index]

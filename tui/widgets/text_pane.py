@@ -123,9 +123,7 @@ class TextPane(Plain, Vertical):
             self._show(document, stay=stay)
             return
         self._show(message="Reading…")
-        if self._reading.running == document_id:
-            self._reading.drop()
-        elif self._reading.offer(document_id):
+        if self._reading.offer(document_id, is_anew=False):
             self._read_documents()
 
     @work
