@@ -12,7 +12,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
-from textual.app import App, SystemCommand
+from textual.app import SystemCommand
 from textual.binding import Binding, BindingType
 from textual.driver import Driver
 from textual.events import Event, InputEvent
@@ -24,9 +24,9 @@ from textual.widgets import Input
 from longsearch.tui import own_themes
 from longsearch.tui.backend.interface import Backend, Question
 from longsearch.tui.backend.latest_only import attempt
-from longsearch.tui.bindings import EVERYWHERE
+from longsearch.tui.bindings import EVERYWHERE, TakesKeys
 from longsearch.tui.graphics.terminal import BLOCKS, Graphics
-from longsearch.tui.preferences import Preferences, key_name, sound_keys
+from longsearch.tui.preferences import Preferences, sound_keys
 from longsearch.tui.screens.main import MainScreen
 from longsearch.tui.text.display import clip, shown
 from longsearch.tui.themes import DARK, LIT, THEMES, in_16_colours
@@ -46,7 +46,7 @@ N_THREADS = 16
 """More than there are kinds of calls: each blocked call holds a thread, and Python's default pool may have only 5."""
 
 
-class LongsearchApp(App[str]):
+class LongsearchApp(TakesKeys):
     """`LongsearchApp(backend, preferences).run()` closes the backend when it ends.
 
     It returns the folder to open next, "" for all folders, or None if the person leaves.
@@ -238,10 +238,6 @@ class LongsearchApp(App[str]):
         questions = await self.earlier()
         calls += [partial(main.post_message, AskedAgain(question)) for question in questions]
         picker.add([command_line(question.query, "Ask again", is_sought=True) for question in questions])
-
-    def get_key_display(self, binding: Binding) -> str:
-        """Return a key as the footer shows it: in the spelling of the help."""
-        return binding.key_display or key_name(binding.key)
 
     async def open_folder(self, root: str) -> None:
         """Leave, so that the app opens over another folder; "" for all folders."""

@@ -297,8 +297,9 @@ class BarOfCells(ScrollBarRender, Visual):
         if not (isinstance(colours, Style) and colours.color and colours.bgcolor):
             return []  # a scrollbar gives both
         place = height or 1, self.virtual_size, self.window_size, self.position, width
-        bar = self.render_bar(*place, back_color=colours.bgcolor, bar_color=colours.color)
-        return [Strip([Segment(text, ground + own)], width) for text, own, _ in bar.segments]
+        bar = self.render_bar(*place, back_color=colours.bgcolor, bar_color=colours.color).segments
+        cells = {cell: Strip([Segment(cell.text, ground + cell.style)], width) for cell in set(bar)}
+        return [cells[cell] for cell in bar]
 
     def get_optimal_width(self, rules: RulesMap, container_width: int) -> int:
         """Return the cells of a line."""
@@ -312,7 +313,7 @@ class BarOfCells(ScrollBarRender, Visual):
 class PlainBar(Plain, ScrollBar):
     """A scrollbar that paints its lines whole."""
 
-    renderer = BarOfCells
+    renderer, auto_links = BarOfCells, False
 
     def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
         """Paint the bar. Where it comes or goes, the widget that it belongs to lays out the screen."""
@@ -417,8 +418,12 @@ class PaintsOptions(ScrollsPlainly, _OptionList):
     watch_virtual_size = ScrollView._scroll_update
     _fitted = 0
     """The width that the lines were made for."""
-    _painted_lines: Sequence[tuple[int, int]] | None = None
-    """While they are painted: the option of each line, and which of its lines it is."""
+    _painted_option: tuple[int, Sequence[Strip]] = (-1, ())
+    """While lines are painted: the last option and its lines."""
+    _bar: Sequence[Segment] = ()
+    """The end of each line, below the scrollbar."""
+    _whole = 0
+    """The cells of a line with that end."""
     _below = Strip([])
     """A line below the last option."""
     _padding = Spacing()
@@ -437,37 +442,51 @@ class PaintsOptions(ScrollsPlainly, _OptionList):
             blank, room = style.rich_style + of, width - self._padding.width
             left, right = ([Segment(" " * n, blank)] if n else [] for n in (self._padding.left, self._padding.right))
             strips = [
-                Strip([*left, *(Segment(text, own + of) for text, own, _ in line if own), *right], width)
+                Strip(
+                    [*left, *(Segment(text, own + of) for text, own, _ in line if own), *right, *self._bar], self._whole
+                )
                 for line in lines.render_strips(room, None, style, RenderOptions(self._get_style, {}))
             ]
             if option._divider:
                 rule = self.get_visual_style("option-list--separator").rich_style
-                strips.append(Strip([Segment("─" * width, rule)], width))
+                strips.append(Strip([Segment("─" * width, rule), *self._bar], self._whole))
             self._option_render_cache[key] = strips
         return strips
+
+    def _update_lines(self) -> None:
+        # Of an emptied list Textual counts the lines before it is filled: the scrollbar goes and comes, two layouts.
+        if len(self._line_cache.heights) < len(self._options):
+            super()._update_lines()
 
     def _on_resize(self, event: events.Resize) -> None:  # type: ignore[override]  # Textual gives the event to both
         event.prevent_default()
         self.fit()
 
-    @property
-    def _lines(self) -> Sequence[tuple[int, int]]:
-        return super()._lines if self._painted_lines is None else self._painted_lines
-
     def render_lines(self, crop: Region) -> list[Strip]:
         """Paint these lines."""
-        self._painted_lines = self._lines
-        ground = self.get_visual_style("option-list--option").rich_style
-        self._below = Strip.blank(self.scrollable_content_region.width, ground)
+        self._painted_option = -1, ()
+        width, self._whole = self.scrollable_content_region.width, self.content_size.width
+        base, own = self.background_colors
+        self._bar = [Segment(" " * (self._whole - width), blank_on(base + own))] if width < self._whole else []
+        blank = Segment(" " * width, self.get_visual_style("option-list--option").rich_style)
+        self._below = Strip([blank, *self._bar], self._whole)
         self._padding = self.get_component_styles("option-list--option").padding
-        try:
-            return super().render_lines(crop)
-        finally:
-            self._painted_lines = None
+        if not self._options:
+            super()._update_lines()
+        return super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:
-        """Paint a line."""
-        return super().render_line(y) if self.scroll_offset.y + y < len(self._lines) else self._below
+        """Paint a line: one of an option, whose lines are all made with the first of them, or what is below."""
+        at, lines = self.scroll_offset.y + y, self._lines
+        if at >= len(lines):
+            return self._below
+        index, line = lines[at]
+        if index != self._painted_option[0]:
+            kind = "highlighted" if index == self.highlighted else "hover" if index == self._mouse_hovering_over else ""
+            names = [f"option-list--option-{kind}"] if kind else []
+            style = self.get_visual_style("option-list--option", *names)
+            self._painted_option = index, self._get_option_render(self.options[index], style)
+        return self._painted_option[1][line]
 
 
 class ScrollsLines(ScrollsPlainly, PaintsLines, ScrollView):

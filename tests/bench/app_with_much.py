@@ -18,19 +18,21 @@ from longsearch.engine.types.documents import DocumentText
 from longsearch.engine.types.progress import FileReport, FileStatus
 from longsearch.tui.app import LongsearchApp
 from longsearch.tui.garbage import let_keys_pass
-from tests.tui.fake_backend import FakeBackend, hit, long_document
+from tests.tui.fake_backend import FakeBackend, hit, long_document, many_reports
 
 N_FILES, N_CHARACTERS, N_SHOWN = 50_000, 10_000_000, 10
 PAGE_CHARACTERS = 3_000
 
 
 def much() -> FakeBackend:
-    """Return the backend: a report, a document of 10 MB with a passage on every tenth of its pages, and the files."""
+    """Return the backend: 20 results, one in a document of 10 MB that has a passage in every tenth, and the files."""
     report = long_document()
     text = sample_text(N_CHARACTERS)
     book = DocumentText(text=text, page_starts=tuple(range(0, len(text), PAGE_CHARACTERS)), title="A long book")
     pages = tuple(range(3, len(book.page_starts) - 10, len(book.page_starts) // 10))
-    backend = FakeBackend(hit(1, report, (12, 3)), hit(2, book, pages, "book.txt"), documents={1: report, 2: book})
+    others, documents = many_reports(3)
+    hits = [hit(1, report, (12, 3)), hit(2, book, pages, "book.txt"), *others]
+    backend = FakeBackend(*hits, documents={1: report, 2: book} | documents)
     statuses = list(FileStatus)
     backend.file_list = [  # in the order of an index
         FileReport(

@@ -102,6 +102,13 @@ def hit(
     return DocumentHit(rank, rank, str(ROOT / path), name, score, passages)
 
 
+def many_reports(first: int = 1, last: int = 20) -> tuple[list[DocumentHit], dict[int, DocumentText]]:
+    """Return hits of these ranks, with long titles, and their documents: more than a screen shows."""
+    title = "Report on the accident at unit {} of the power station near the river, its causes and what followed"
+    documents = {rank: long_document(20 + rank, title.format(rank)) for rank in range(first, last + 1)}
+    return [hit(rank, one, (rank, 3), f"reports/unit-{rank}.pdf") for rank, one in documents.items()], documents
+
+
 def draw_lines(question: PageQuestion, n_pages: int = 40) -> PageImage:
     """Return a page of grey lines, 1.4 times as high as wide. Each lit text stands on three lines of its own."""
     width = question.width if question.height is None else min(question.width, question.height * 10 // 14)

@@ -3,12 +3,15 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
 from textual import events
+from textual.widget import Widget
 from textual.widgets import Input
 
 from longsearch.engine.types.results import Folder, SearchMode
 from longsearch.tui import keys_page
 from longsearch.tui.app import LongsearchApp
+from longsearch.tui.bindings import TakesKeys
 from longsearch.tui.screens.files import FilesScreen
 from longsearch.tui.screens.instruction import InstructionScreen
 from longsearch.tui.screens.main import MainScreen
@@ -236,3 +239,41 @@ def test_every_binding_has_an_id_of_its_own() -> None:
 def test_the_page_of_the_app_holds_the_tables_of_the_keys() -> None:
     written = (Path(__file__).parents[2] / "docs" / "app.md").read_text("utf-8")
     assert keys_page.page() in written, "print the tables: python -m longsearch.tui.keys_page"
+
+
+KeyRun = list[tuple[str, list[str], str]]
+"""Of each key the key, the widgets that were asked about it, and the screen after it."""
+
+
+async def run_of_keys(monkeypatch: pytest.MonkeyPatch) -> KeyRun:
+    asked: list[str] = []
+    forward = Widget._forward_event
+
+    def note(self: Widget, event: events.Event) -> None:
+        if isinstance(event, events.Key):
+            asked.append(type(self).__name__)
+        forward(self, event)
+
+    monkeypatch.setattr(Widget, "_forward_event", note)
+    run: KeyRun = []
+    async with LongsearchApp(three_reports()).run_test(size=WIDE) as pilot:
+        await ask(pilot, "valve", press_enter=True)
+        keys = ["j", "x", "escape", "h", "greater_than_sign", "enter", "n", "t", "j", "enter", "f1", "escape", "colon"]
+        keys += ["4", "enter", "slash", "l", "escape", "semicolon", "a", "f3", "j", "escape", "ctrl+p", "h", "escape"]
+        for key in keys:
+            asked.clear()
+            await press_each(pilot, key)
+            run.append((key, [*asked], screen_text(pilot.app)))
+    return run
+
+
+async def test_a_binding_runs_at_once_and_does_what_it_does_where_each_widget_is_asked_about_its_key(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ours = await run_of_keys(monkeypatch)
+    asked = {name for key, widgets, _ in ours if key != "escape" for name in widgets}
+    assert asked == {"Input", "Prompt"}  # they take letters
+    monkeypatch.delattr(TakesKeys, "_check_bindings")
+    theirs = await run_of_keys(monkeypatch)
+    assert [(key, text) for key, _, text in ours] == [(key, text) for key, _, text in theirs]
+    assert sum(len(widgets) for _, widgets, _ in theirs) > sum(len(widgets) for _, widgets, _ in ours) + 10

@@ -21,6 +21,8 @@ from longsearch.tui.app import LongsearchApp
 from longsearch.tui.painting import BareLines
 from longsearch.tui.screens.box import BoxScreen, Dimmed
 from longsearch.tui.screens.text_boxes import _KEY_CELLS, help_content
+from longsearch.tui.text import result_content
+from longsearch.tui.text.highlight import NO_WORDS
 from longsearch.tui.widgets import long_text
 from longsearch.tui.widgets.long_table import LongTable
 from longsearch.tui.widgets.long_text import LongText, wrapped
@@ -29,8 +31,8 @@ from longsearch.tui.widgets.query_bar import QueryBar
 from longsearch.tui.widgets.relevance_strip import RelevanceStrip
 from longsearch.tui.widgets.results import Results
 from longsearch.tui.widgets.status_line import StatusLine
-from tests.tui.fake_backend import three_reports
-from tests.tui.tui_helpers import SMALL, WIDE, ask, preview, results, screen_text, settle, until
+from tests.tui.fake_backend import FakeBackend, many_reports, three_reports
+from tests.tui.tui_helpers import SMALL, WIDE, ask, press_each, preview, results, screen_text, settle, until
 
 
 def looks(pilot: Pilot[Any]) -> dict[object, tuple[bool, str, Style]]:
@@ -96,6 +98,7 @@ async def test_enter_into_the_text_paints_it_only_in_more_room_and_lays_out_noth
         assert len(layouts) <= n_layouts
 
 
+@pytest.mark.parametrize("n_hits", [3, 20])
 @pytest.mark.parametrize(
     ("keys", "painted"),
     [
@@ -105,8 +108,9 @@ async def test_enter_into_the_text_paints_it_only_in_more_room_and_lays_out_noth
     ],
 )
 async def test_a_key_that_changes_the_panes_lays_them_out_once_and_paints_each_line_once(
-    monkeypatch: pytest.MonkeyPatch, keys: tuple[str, ...], painted: set[str]
+    monkeypatch: pytest.MonkeyPatch, keys: tuple[str, ...], painted: set[str], n_hits: int
 ) -> None:
+    hits, documents = many_reports()
     layouts = noted_layouts(monkeypatch)
     lines: Counter[tuple[str, int]] = Counter()
     paint = BareLines.render_line
@@ -116,7 +120,7 @@ async def test_a_key_that_changes_the_panes_lays_them_out_once_and_paints_each_l
         return paint(self, styles, y, size, *how)
 
     monkeypatch.setattr(BareLines, "render_line", paint_and_count)
-    async with LongsearchApp(three_reports()).run_test(size=(140, 40)) as pilot:
+    async with LongsearchApp(FakeBackend(*hits[:n_hits], documents=documents)).run_test(size=(140, 40)) as pilot:
         await ask(pilot, "valve", press_enter=True)
         for key in keys:
             layouts.clear()
@@ -129,6 +133,39 @@ async def test_a_key_that_changes_the_panes_lays_them_out_once_and_paints_each_l
                 assert painted <= {name for name, _ in lines}
                 of_panes = [n for (name, _), n in lines.items() if name in painted]
                 assert set(of_panes) <= {1}, lines
+
+
+async def test_of_many_results_only_those_in_view_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    hits, documents = many_reports()
+    drawn: list[str] = []
+    draw = result_content._path_line
+    monkeypatch.setattr(result_content, "_path_line", lambda hit, *how: drawn.append(hit.path) or draw(hit, *how))
+    async with LongsearchApp(FakeBackend(*hits, documents=documents)).run_test(size=(140, 40)) as pilot:
+        await ask(pilot, "valve", press_enter=True)
+        for key in ("greater_than_sign", "less_than_sign"):
+            drawn.clear()
+            await press_each(pilot, key)
+            in_view = {index for index, _ in results(pilot)._lines[: results(pilot).size.height]}
+            assert results(pilot).option_count == 20 > len(in_view)
+            assert sorted(drawn) == sorted(hits[index].path for index in in_view)
+
+
+async def test_a_list_that_is_emptied_and_filled_has_its_scrollbar_while_it_is_long() -> None:
+    hits, documents = many_reports()
+    async with LongsearchApp(FakeBackend(*hits, documents=documents)).run_test(size=(140, 40)) as pilot:
+        await ask(pilot, "valve", press_enter=True)
+        await press_each(pilot, "j")
+        shown = results(pilot)
+        for some in (hits[:1], hits, [], hits):
+            shown.show(tuple(some), NO_WORDS)
+            await settle(pilot)
+            n_lines = len(shown._lines)
+            strips = shown.render_lines(shown.size.region)
+            assert [bool(strip.text.strip()) for strip in strips[: n_lines + 1]] == [*[True] * n_lines, False][
+                : len(strips)
+            ]
+            assert shown.virtual_size.height == n_lines
+            assert shown.show_vertical_scrollbar is (len(some) > 1)
 
 
 @pytest.mark.parametrize("size", [SMALL, (140, 40)])

@@ -1,15 +1,15 @@
 """Slides, sheets and messages: the list, the heading over the text and the clipboard name the place as people do."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from textual.content import Content
 
 from longsearch.engine.citing.evidence import evidence_of
 from longsearch.engine.citing.forms import FORMS
 from longsearch.engine.types.documents import DocumentText, Heading, MetadataValue
 from longsearch.engine.types.results import DocumentHit, PassageHit
+from longsearch.tui.painting import WrappedLines
 from longsearch.tui.text.highlight import NO_WORDS
 from longsearch.tui.text.result_content import hit_lines
 from tests.tui.fake_backend import ROOT, FakeBackend
@@ -94,8 +94,8 @@ def test_a_copied_passage_names_its_place() -> None:
     assert copied.endswith(f'— valves, sheet "Valves" rows 10-17 ({sheet.path})\n')
 
 
-def _last_line(lines: Sequence[Content]) -> str:
-    return lines[-1].plain
+def _last_line(lines: WrappedLines) -> str:
+    return lines.make()[-1].plain
 
 
 def test_a_row_has_the_date_of_a_document_and_not_the_day_on_which_its_file_was_copied() -> None:

@@ -12,6 +12,7 @@ from longsearch.engine.metadata_lines import of_document
 from longsearch.engine.places import place_of
 from longsearch.engine.printable import condensed
 from longsearch.engine.types.results import LIST_NAMES, DocumentHit
+from longsearch.tui.painting import WrappedLines
 from longsearch.tui.text import styles
 from longsearch.tui.text.display import clip, shorten_middle, shown
 from longsearch.tui.text.highlight import Highlighter
@@ -24,24 +25,29 @@ _LEAST_PATH = 12
 
 def hit_lines(
     hit: DocumentHit, root: str, words: Highlighter, width: int, n_lines: int, mark: str = ""
-) -> list[Content]:
+) -> WrappedLines:
     """Return a hit in `width` cells, with up to `n_lines` lines of its sentence, and two of its title if that is 3.
 
-    `mark` stands before the title.
+    `mark` stands before the title. Only what decides on the number of lines is done now.
 
     Its path is relative to `root`; if that is "", to its own folder, whose name stands before it.
     """
-    title = mark + (shown(hit.title) or shown(hit.path.rpartition("/")[2]))
-    lines = [_lit(line, words, "bold") for line in _wrapped(title, width, 2 if n_lines > 2 else 1)]
+    title = _wrapped(mark + (shown(hit.title) or shown(hit.path.rpartition("/")[2])), width, 2 if n_lines > 2 else 1)
+    found: list[str] = []
     if hit.passages:
         best = hit.passages[0]
         sentence = condensed(best.sentence) if best.excerpt else ""
         found = _wrapped(shown(sentence), width, n_lines) if sentence else snippet(best.text, words, width, n_lines)
-        lines += [_lit(line, words, "") for line in found]
-    lines.append(_path_line(hit, root, width))
-    if hit.also_at or hit.versions:
-        lines += [Content.styled(clip(line, width), styles.MUTED) for line in same_elsewhere(hit)]
-    return lines
+    others = same_elsewhere(hit) if hit.also_at or hit.versions else []
+    return WrappedLines(
+        len(title) + len(found) + 1 + len(others),
+        lambda: [
+            *(_lit(line, words, "bold") for line in title),
+            *(_lit(line, words, "") for line in found),
+            _path_line(hit, root, width),
+            *(Content.styled(clip(line, width), styles.MUTED) for line in others),
+        ],
+    )
 
 
 def chance_line(hits: Sequence[DocumentHit], line: int, width: int) -> Content:

@@ -241,9 +241,10 @@ class Results(QuietFocus, PaintsOptions, OptionList):
         letter = f"[{self._letters[index]}] " if index in self._letters else ""
         mark = letter + "● " * (hit.document_id in self._marked)
         lines = hit_lines(hit, self._root, self._words, width, n_lines, mark)
-        if index == first_by_chance(self.hits):
-            lines.insert(0, chance_line(self.hits, index, width))
-        return WrappedLines(len(lines), lambda: lines)
+        if index != first_by_chance(self.hits):
+            return lines
+        above = chance_line(self.hits, index, width)
+        return WrappedLines(lines.n_lines + 1, lambda: [above, *lines.make()])
 
     def _select(self, index: int) -> None:
         """Move the cursor to this hit, and report it once. If the hit is folded away, unfold all that are."""
