@@ -29,7 +29,7 @@ from longsearch.tui.graphics.terminal import BLOCKS, Graphics
 from longsearch.tui.preferences import Preferences, sound_keys
 from longsearch.tui.screens.main import MainScreen
 from longsearch.tui.text.display import clip, shown
-from longsearch.tui.themes import DARK, LIT, THEMES, in_16_colours
+from longsearch.tui.themes import DARK, THEMES, in_16_colours
 
 if TYPE_CHECKING:
     from longsearch.engine.types.results import Folder
@@ -46,7 +46,7 @@ N_THREADS = 16
 """More than there are kinds of calls: each blocked call holds a thread, and Python's default pool may have only 5."""
 
 
-class LongsearchApp(TakesKeys):
+class LongsearchApp(TakesKeys, own_themes.HasColours):
     """`LongsearchApp(backend, preferences).run()` closes the backend when it ends.
 
     It returns the folder to open next, "" for all folders, or None if the person leaves.
@@ -128,11 +128,6 @@ class LongsearchApp(TakesKeys):
         if now is not None and now != self._own_themes:
             self._say_mistakes(self._register_own_themes())
             self.refresh_css(animate=False)
-
-    def get_css_variables(self) -> dict[str, str]:
-        """Return the colours of the theme, with those that it need not have."""
-        variables = super().get_css_variables()
-        return {LIT: f"{variables['accent']} 28%", **variables}
 
     def refresh_css(self, animate: bool = True) -> None:
         """As Textual does. Before the first frame only for another theme: else all rules would be parsed twice."""

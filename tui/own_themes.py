@@ -1,6 +1,7 @@
 """A person's own themes: a TOML file each, in a folder of theirs. A mistake in one is said, and leaves the others.
 
-A file says which colours differ from one of the app's own themes, the light one if `dark = false`.
+A file says which colours differ from one of the app's own themes, the light one if `dark = false`. `HasColours` is the
+app's part that serves whichever theme is chosen.
 """
 
 import re
@@ -9,7 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from rich.terminal_theme import TerminalTheme
+from textual.app import App
 from textual.color import Color, ColorParseError
+from textual.filter import ANSIToTruecolor
 from textual.theme import Theme
 
 from longsearch.tui import themes
@@ -73,3 +77,26 @@ def _checked(colours: Mapping[str, Any], with_share: bool = False) -> dict[str, 
         except (ColorParseError, TypeError, AttributeError):
             raise ValueError(f"{key} is no colour: {value}") from None
     return dict(colours)
+
+
+class HasColours(App[str]):
+    """An app in the colours of a theme: one of the two, of the person or of Textual."""
+
+    def get_css_variables(self) -> dict[str, str]:
+        """Return the colours of the theme, with those that it need not have."""
+        variables = super().get_css_variables()
+        return {themes.LIT: f"{variables['accent']} 28%", **variables}
+
+    def _watch_ansi_color(self, ansi_color: bool | None) -> None:
+        super()._watch_ansi_color(ansi_color)
+        self._make_no_line_anew()
+
+    def _refresh_truecolor_filter(self, theme: TerminalTheme) -> None:
+        super()._refresh_truecolor_filter(theme)
+        self._make_no_line_anew()
+
+    def _make_no_line_anew(self) -> None:
+        """Leave out what replaces a terminal's own colours in each line: the two themes name none. 2 ms for a list."""
+        for one in self._filters:
+            if isinstance(one, ANSIToTruecolor) and self.theme in (themes.DARK, themes.LIGHT):
+                one.enabled = False

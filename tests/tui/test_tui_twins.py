@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
+from textual._ansi_theme import MONOKAI
 from textual._compositor import ChopsUpdate, Compositor, LayoutUpdate
 from textual._styles_cache import StylesCache
 from textual.content import Content
+from textual.filter import ANSIToTruecolor
 from textual.scrollbar import ScrollBarRender
 from textual.strip import Strip
 from textual.widget import Widget
@@ -32,10 +34,12 @@ from longsearch.tui.painting import (
     filled,
 )
 from longsearch.tui.text.highlight import NO_WORDS, runs
+from longsearch.tui.themes import DARK, LIGHT
 from longsearch.tui.widgets.long_table import Cell
 from tests.tui.fake_backend import three_reports
 from tests.tui.fake_user_data import some_evidence
-from tests.tui.tui_helpers import WIDE, ask, press_each
+from tests.tui.test_tui_kept import OPENED_BY, leave, much
+from tests.tui.tui_helpers import WIDE, ask, press_each, settle
 
 Cells = dict[tuple[int, int], tuple[str, Style | None]]
 """(row, column): a character and its style."""
@@ -210,3 +214,23 @@ def test_a_line_without_anything_lit_is_one_run_and_an_empty_one_is_none() -> No
         assert runs("x" * 99, start, stop, [], -1, NO_WORDS) == runs(
             "x" * 99, start, stop, [], -1, NO_WORDS, marks=[far]
         )
+
+
+@pytest.mark.parametrize("theme", [DARK, LIGHT])
+async def test_no_screen_has_a_colour_by_name_for_which_each_line_would_be_made_anew(theme: str) -> None:
+    named = ANSIToTruecolor(MONOKAI)
+    backend = much()
+    async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
+        pilot.app.theme = theme
+        await ask(pilot, "valve", press_enter=True)
+        assert pilot.app.get_line_filters() == []
+        for keys in [(), ("space",), *OPENED_BY.values()]:
+            await press_each(pilot, *keys)
+            ground = pilot.app.screen.background_colors[1]
+            for line in pilot.app.screen._compositor.render_strips():
+                assert named.apply([*line], ground) == [*line], keys
+            await leave(pilot)
+        for other, filters in (("nord", [ANSIToTruecolor]), (theme, [])):
+            pilot.app.theme = other
+            await settle(pilot)
+            assert [type(one) for one in pilot.app.get_line_filters()] == filters
