@@ -164,6 +164,8 @@ def blank_on(ground: Color) -> Style:
 class BareLines(StylesCache):
     """Takes the lines of a widget as it paints them, and sets them into its frame. Textual styles each, in 50 us."""
 
+    below_bar = 0
+    """Cells at the end of a line that a scrollbar covers. They may be missing: then the line need not be cut there."""
     _sides: tuple[object, tuple[Strip, Strip]] | None = None
     """Of which frame on which ground, and what stands left and right of its lines."""
 
@@ -192,7 +194,7 @@ class BareLines(StylesCache):
         if not 0 <= row < content_size.height:
             return super().render_line(styles, y, *how)
         line = render_content_line(row)
-        if line.cell_length != content_size.width:
+        if (missing := content_size.width - line.cell_length) and missing != self.below_bar:
             line = line.adjust_cell_length(content_size.width, blank_on(base_background + background))
         if size == content_size:
             return line
@@ -421,7 +423,7 @@ class PaintsOptions(ScrollsPlainly, _OptionList):
     _painted_option: tuple[int, Sequence[Strip]] = (-1, ())
     """While lines are painted: the last option and its lines."""
     _bar: Sequence[Segment] = ()
-    """The end of each line, below the scrollbar."""
+    """The end of each line in place of a scrollbar, where there is room for one."""
     _whole = 0
     """The cells of a line with that end."""
     _below = Strip([])
@@ -465,7 +467,9 @@ class PaintsOptions(ScrollsPlainly, _OptionList):
     def render_lines(self, crop: Region) -> list[Strip]:
         """Paint these lines."""
         self._painted_option = -1, ()
-        width, self._whole = self.scrollable_content_region.width, self.content_size.width
+        width, whole = self.scrollable_content_region.width, self.content_size.width
+        self._whole = width if self.show_vertical_scrollbar else whole
+        cast("BareLines", self._styles_cache).below_bar = whole - self._whole
         base, own = self.background_colors
         self._bar = [Segment(" " * (self._whole - width), blank_on(base + own))] if width < self._whole else []
         blank = Segment(" " * width, self.get_visual_style("option-list--option").rich_style)

@@ -24,8 +24,8 @@ MAX_LINE_CHARACTERS = 4_096
 # The start of a line that continues a sentence: no list mark, no "12. ", no "[7] ", no indent, no table rule.
 _FLOWS_ON = re.compile(r"(?!\d+[.)]\s)[^\W_]|[(\"'“‘]")
 _NOT_PROSE = re.compile(r"[\d|=\t{};]")
-REACH = 10_000
-"""Characters that `wrap_near` wraps on each side: a hundred lines, more than a screen. It looks for a line end
+REACH = 7_500
+"""Characters that `wrap_near` wraps on each side: 75 lines at the least, more than a screen. It looks for a line end
 within as many characters again."""
 _PIECE = 1 << 20
 
