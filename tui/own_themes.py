@@ -89,14 +89,14 @@ class HasColours(App[str]):
 
     def _watch_ansi_color(self, ansi_color: bool | None) -> None:
         super()._watch_ansi_color(ansi_color)
-        self._make_no_line_anew()
+        self._drop_filter()
 
     def _refresh_truecolor_filter(self, theme: TerminalTheme) -> None:
         super()._refresh_truecolor_filter(theme)
-        self._make_no_line_anew()
+        self._drop_filter()
 
-    def _make_no_line_anew(self) -> None:
-        """Leave out what replaces a terminal's own colours in each line: the two themes name none. 2 ms for a list."""
+    def _drop_filter(self) -> None:
+        """Turn off the filter of a terminal's own colours: the two themes name none. It takes 2 ms for a list."""
         for one in self._filters:
             if isinstance(one, ANSIToTruecolor) and self.theme in (themes.DARK, themes.LIGHT):
                 one.enabled = False

@@ -315,7 +315,8 @@ class BarOfCells(ScrollBarRender, Visual):
 class PlainBar(Plain, ScrollBar):
     """A scrollbar that paints its lines whole."""
 
-    renderer, auto_links = BarOfCells, False
+    renderer = BarOfCells
+    auto_links = False  # else each line is made a second time
 
     def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
         """Paint the bar. Where it comes or goes, the widget that it belongs to lays out the screen."""
@@ -422,10 +423,6 @@ class PaintsOptions(ScrollsPlainly, _OptionList):
     """The width that the lines were made for."""
     _painted_option: tuple[int, Sequence[Strip]] = (-1, ())
     """While lines are painted: the last option and its lines."""
-    _bar: Sequence[Segment] = ()
-    """The end of each line in place of a scrollbar, where there is room for one."""
-    _whole = 0
-    """The cells of a line with that end."""
     _below = Strip([])
     """A line below the last option."""
     _padding = Spacing()
@@ -444,19 +441,18 @@ class PaintsOptions(ScrollsPlainly, _OptionList):
             blank, room = style.rich_style + of, width - self._padding.width
             left, right = ([Segment(" " * n, blank)] if n else [] for n in (self._padding.left, self._padding.right))
             strips = [
-                Strip(
-                    [*left, *(Segment(text, own + of) for text, own, _ in line if own), *right, *self._bar], self._whole
-                )
+                Strip([*left, *(Segment(text, own + of) for text, own, _ in line if own), *right], width)
                 for line in lines.render_strips(room, None, style, RenderOptions(self._get_style, {}))
             ]
             if option._divider:
                 rule = self.get_visual_style("option-list--separator").rich_style
-                strips.append(Strip([Segment("─" * width, rule), *self._bar], self._whole))
+                strips.append(Strip([Segment("─" * width, rule)], width))
             self._option_render_cache[key] = strips
         return strips
 
     def _update_lines(self) -> None:
-        # Of an emptied list Textual counts the lines before it is filled: the scrollbar goes and comes, two layouts.
+        # Textual counts also while the list is empty, just before it is filled. The scrollbar would go and come back,
+        # and the screen would be laid out twice more.
         if len(self._line_cache.heights) < len(self._options):
             super()._update_lines()
 
@@ -467,13 +463,10 @@ class PaintsOptions(ScrollsPlainly, _OptionList):
     def render_lines(self, crop: Region) -> list[Strip]:
         """Paint these lines."""
         self._painted_option = -1, ()
-        width, whole = self.scrollable_content_region.width, self.content_size.width
-        self._whole = width if self.show_vertical_scrollbar else whole
-        cast("BareLines", self._styles_cache).below_bar = whole - self._whole
-        base, own = self.background_colors
-        self._bar = [Segment(" " * (self._whole - width), blank_on(base + own))] if width < self._whole else []
-        blank = Segment(" " * width, self.get_visual_style("option-list--option").rich_style)
-        self._below = Strip([blank, *self._bar], self._whole)
+        width = self.scrollable_content_region.width
+        below_bar = self.content_size.width - width if self.show_vertical_scrollbar else 0
+        cast("BareLines", self._styles_cache).below_bar = below_bar
+        self._below = Strip.blank(width, self.get_visual_style("option-list--option").rich_style)
         self._padding = self.get_component_styles("option-list--option").padding
         if not self._options:
             super()._update_lines()

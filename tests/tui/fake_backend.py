@@ -102,10 +102,10 @@ def hit(
     return DocumentHit(rank, rank, str(ROOT / path), name, score, passages)
 
 
-def many_reports(first: int = 1, last: int = 20) -> tuple[list[DocumentHit], dict[int, DocumentText]]:
-    """Return hits of these ranks, with long titles, and their documents: more than a screen shows."""
+def many_reports(first: int = 1) -> tuple[list[DocumentHit], dict[int, DocumentText]]:
+    """Return the hits of the ranks up to 20, with long titles, and their documents: more than a screen shows."""
     title = "Report on the accident at unit {} of the power station near the river, its causes and what followed"
-    documents = {rank: long_document(20 + rank, title.format(rank)) for rank in range(first, last + 1)}
+    documents = {rank: long_document(20 + rank, title.format(rank)) for rank in range(first, 21)}
     return [hit(rank, one, (rank, 3), f"reports/unit-{rank}.pdf") for rank, one in documents.items()], documents
 
 
