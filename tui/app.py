@@ -165,7 +165,6 @@ class LongsearchApp(TakesKeys, own_themes.HasColours):
     def _load_rest(self) -> None:
         """Load what the first frame does not need: the styles of the other screens and, in a thread, the screens."""
         from longsearch.tui.garbage import Collector
-        from longsearch.tui.lost_terminal import end_when_lost
         from longsearch.tui.screens.loading import make_screens_ready
 
         self._is_painted = True
@@ -175,7 +174,6 @@ class LongsearchApp(TakesKeys, own_themes.HasColours):
         if len(self.screen_stack) > 1:
             self.refresh_css(animate=False)
         self._when_shown()
-        end_when_lost(self)
         self.run_worker(make_screens_ready(self, self._backend, self.preferences, self._graphics), exit_on_error=False)
 
     def get_default_screen(self) -> Screen[None]:

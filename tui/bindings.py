@@ -7,11 +7,14 @@ A binding runs at once (`TakesKeys`). Textual sends a key through every widget f
 binding, a message for each widget: 1.2 ms.
 """
 
+import sys
 from functools import cache, partial
 from typing import Any
 
+from textual import constants
 from textual.app import App
 from textual.binding import Binding, BindingType
+from textual.driver import Driver
 from textual.screen import Screen
 from textual.widget import Widget
 
@@ -225,7 +228,15 @@ def handles_keys(kind: type[Widget]) -> bool:
 
 
 class TakesKeys(App[str]):
-    """An app that asks the widgets about a key only where one of them handles keys."""
+    """An app that gets keys quickly, and asks the widgets about a key only where one of them handles keys."""
+
+    def get_driver_class(self) -> type[Driver]:
+        """Return the driver: Textual's for Windows, or the one that the environment names; else `TerminalInput`."""
+        if sys.platform == "win32" or constants.DRIVER:
+            return super().get_driver_class()
+        from longsearch.tui.terminal_input import TerminalInput
+
+        return TerminalInput
 
     async def _check_bindings(self, key: str, priority: bool = False) -> bool:
         if await super()._check_bindings(key, priority):

@@ -13,20 +13,15 @@ import time
 from collections.abc import Iterator
 from fcntl import ioctl
 from pathlib import Path
-from unittest.mock import Mock
 
 import numpy as np
 import pytest
 import rich.cells
 
-from longsearch.tui import lost_terminal
-from longsearch.tui.app import LongsearchApp
 from longsearch.tui.graphics.probe import Probe
 from longsearch.tui.graphics.terminal import BLOCKS, QUESTIONS, Graphics, GraphicsProtocol
 from longsearch.tui.graphics.vowel_signs import give_vowel_signs_cells
 from tests.tui.decoding import from_kitty
-from tests.tui.fake_backend import three_reports
-from tests.tui.tui_helpers import settle, until
 
 ANSWERS = b"\x1b_Gi=31;OK\x1b\\\x1bP>|kitty(0.40)\x1b\\\x1b[6;16;8t\x1b[?62;c"
 PATIENCE_S = 60.0
@@ -174,20 +169,3 @@ def test_ctrl_z_suspends_the_app_and_a_signal_of_the_shell_brings_its_screen_bac
     finally:
         app.kill()
         app.wait()
-
-
-async def test_the_app_ends_when_its_terminal_has_gone_and_no_signal_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    ours, theirs = pty.openpty()
-    monkeypatch.setattr(lost_terminal, "EVERY_S", 0.01)
-    app = LongsearchApp(three_reports())
-    async with app.run_test() as pilot:
-        await settle(pilot)
-        monkeypatch.setattr(app._driver, "fileno", theirs, raising=False)
-        looked = Mock(side_effect=os.isatty)
-        monkeypatch.setattr(lost_terminal.os, "isatty", looked)
-        lost_terminal.end_when_lost(app)
-        await until(pilot, lambda: looked.call_count > 2)
-        assert not app._exit
-        os.close(ours)
-        await until(pilot, lambda: app._exit)
-    os.close(theirs)
