@@ -4,10 +4,11 @@ Knows no config file: `app` hands the choice over.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from difflib import get_close_matches
 from itertools import combinations
 from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
 
 from textual.binding import Binding
 from textual.dom import DOMNode
@@ -40,13 +41,12 @@ _KEY_NAMES |= {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Preferences:
+class Preferences(NamedTuple):
     """The choice."""
 
     theme: str = DEFAULT_THEME
     """The name of one of the app's own themes, or of Textual's."""
-    keys: Mapping[str, str] = field(default_factory=dict)
+    keys: Mapping[str, str] = MappingProxyType({})
     """The keys of a command, separated by commas, by the id of its binding."""
     problems: Sequence[tuple[str, str]] = ()
     """The mistakes in the settings, each with a hint. The app shows them when it opens."""

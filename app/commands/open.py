@@ -66,9 +66,8 @@ def root_to_open(folder: str) -> Path | None:
     Raises LongsearchError if there is none.
     """
     from longsearch.app.paths import expanded, in_shell, index_paths, resolve_root
-    from longsearch.engine.index.lance.address import PREFIX
 
-    is_store = folder.startswith(PREFIX)
+    is_store = _is_store(folder)
     if " " in folder.strip() and "/" not in folder and not is_store and not expanded(folder).exists():
         raise LongsearchError(f"there is no folder {folder}", f"to search for it: longsearch search {in_shell(folder)}")
     if folder and not is_store:
@@ -83,6 +82,14 @@ def root_to_open(folder: str) -> Path | None:
     if not index_paths():
         raise LongsearchError("no folder is indexed yet", FIRST_STEPS)
     return None
+
+
+def _is_store(folder: str) -> bool:
+    if ":" not in folder:
+        return False  # what knows stores is not imported before the first frame
+    from longsearch.engine.index.lance.address import PREFIX
+
+    return folder.startswith(PREFIX)
 
 
 def show(root: str, think: int | None) -> int:

@@ -4,9 +4,8 @@ import os
 import shlex
 from argparse import ArgumentTypeError
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from longsearch.engine.late_patterns import late_pattern
 from longsearch.engine.widths import parse_wish
@@ -16,8 +15,7 @@ _ON = frozenset({"1", "yes", "on", "true"})
 _OFF = frozenset({"0", "no", "off", "false"})
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(NamedTuple):
     """A kind of value. Both functions raise ValueError for a value that is not allowed."""
 
     expected: str

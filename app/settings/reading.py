@@ -8,11 +8,10 @@ index calls `require_sound` first: with a misspelt `model` it would read every d
 import os
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from longsearch.app.paths import config_path
 from longsearch.app.settings.schema import SETTINGS, Setting, Settings
@@ -24,8 +23,7 @@ _MAX_BYTES = 1_000_000
 _NOT_USED = "nothing of the file is used until this is mended"
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """A mistake in the config file, or in an environment variable."""
 
     message: str
@@ -37,8 +35,7 @@ class Problem:
         return LongsearchError(self.message, self.hint)
 
 
-@dataclass(frozen=True, slots=True)
-class Effective:
+class Effective(NamedTuple):
     """A setting, and where its value comes from."""
 
     setting: Setting
@@ -53,8 +50,7 @@ class Effective:
         return self.origin not in ("default", self.setting.variable)
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """The settings in force, and what is wrong with them."""
 
     settings: Settings
@@ -132,8 +128,7 @@ def _text(path: Path, _modified_ns: int, _n_bytes: int) -> str:
     return path.read_text("utf-8-sig")
 
 
-@dataclass(frozen=True, slots=True)
-class _Written:
+class _Written(NamedTuple):
     """A value of the config file that is allowed."""
 
     value: Any

@@ -5,16 +5,15 @@ all follow this list. A setting is added here, in one line, and read as `current
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from longsearch.app.settings import kinds
 from longsearch.app.settings.kinds import Kind
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(NamedTuple):
     """The description of a setting, without its value."""
 
     key: str
@@ -148,7 +147,7 @@ class Settings:
 
 
 def _named(about: Setting, name: str) -> Setting:
-    return replace(about, name=name, key=about.key or name)
+    return about._replace(name=name, key=about.key or name)
 
 
 SETTINGS = tuple(_named(one.metadata["about"], one.name) for one in fields(Settings))

@@ -4,7 +4,7 @@ The config file comes before the colours that were chosen in the app.
 """
 
 import time
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from longsearch.app.settings.reading import current
 from longsearch.app.user_data.user_file import UserFile
@@ -36,8 +36,7 @@ def keep_theme(name: str) -> str:
 MAX_FOLDERS = 100
 
 
-@dataclass(frozen=True, slots=True)
-class LastState:
+class LastState(NamedTuple):
     """The query and the document that were in view."""
 
     query: str

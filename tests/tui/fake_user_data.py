@@ -137,7 +137,7 @@ class FakeUserData:
 
     def look(self, name: str) -> None:
         self._call("look")
-        self.searches = [replace(one, news=()) if one.name == name else one for one in self.searches]
+        self.searches = [one._replace(news=()) if one.name == name else one for one in self.searches]
 
     def n_new(self) -> int:
         self._call("n_new")

@@ -44,11 +44,15 @@ async def until(pilot: Pilot[Any], condition: Callable[[], object]) -> None:
 
 
 async def settle(pilot: Pilot[Any], all_workers: bool = True) -> None:
-    """Let every worker end and its answer be shown. An answer may start another worker."""
+    """Let every worker end and its answer be shown. An answer may start another worker. A new size is shown too."""
     for _ in range(4):
         for worker in list(pilot.app.workers) if all_workers else ():
             with contextlib.suppress(WorkerError):  # a worker that was cancelled
                 await worker.wait()
+        await pilot.pause()
+    end, app = monotonic() + PATIENCE_S, pilot.app
+    while not app._exit and (app.screen._layout_required or app.screen._compositor.size != app.size):
+        assert monotonic() < end, "the screen was never laid out in the size of its terminal"
         await pilot.pause()
 
 

@@ -6,7 +6,7 @@
 from __future__ import annotations  # what the first frame does not need is imported for type checkers alone
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from longsearch.engine.types.modes import SearchMode
 
@@ -32,8 +32,7 @@ class Question:
     instruction: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class BasketView:
+class BasketView(NamedTuple):
     """The basket as the app shows it."""
 
     passages: tuple[PlacedEvidence, ...] = ()
@@ -52,8 +51,7 @@ class InView:
     """The file of the document in view, or ""."""
 
 
-@dataclass(frozen=True, slots=True)
-class Saved:
+class Saved(NamedTuple):
     """A saved search as the app shows it."""
 
     name: str

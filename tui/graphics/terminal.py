@@ -7,8 +7,8 @@ and "Device Attributes" and "XTWINOPS" in XTerm Control Sequences.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 AUTO = "auto"
 """The setting that leaves the choice to the terminal's answers."""
@@ -24,8 +24,7 @@ class GraphicsProtocol(StrEnum):
     """Dots of braille in two colours: in every terminal. Letters can be read once the page is enlarged."""
 
 
-@dataclass(frozen=True, slots=True)
-class Graphics:
+class Graphics(NamedTuple):
     """How pictures are drawn in this terminal."""
 
     protocol: GraphicsProtocol = GraphicsProtocol.BLOCKS

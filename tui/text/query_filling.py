@@ -1,8 +1,7 @@
 """Fills the query line: completions by Tab, earlier queries by Up and Down. Pure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len
 
@@ -12,8 +11,7 @@ if TYPE_CHECKING:
     from longsearch.engine.completions import Completion, CompletionChoice
 
 
-@dataclass(frozen=True, slots=True)
-class Cycle:
+class Cycle(NamedTuple):
     """The ways to complete what stood before the cursor, and the one that is in place."""
 
     before: str

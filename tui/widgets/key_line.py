@@ -6,7 +6,7 @@ One widget draws them all. Textual's Footer has a widget for each key and makes 
 which took 20 ms.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -25,8 +25,7 @@ _STAY = ("Help", "Quit")
 """Keys that stay when there is little room; Help stays longest."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShownKey:
+class ShownKey(NamedTuple):
     """A key of the line."""
 
     key: str
