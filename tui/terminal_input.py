@@ -15,8 +15,8 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.events import Key
 
 ESCAPE = b"\x1b"
-ESCAPE_S = constants.ESCAPE_DELAY if "ESCDELAY" in os.environ else 0.01
-"""The wait for the rest of a sequence after Esc alone: as tmux does. Terminals write a sequence in one piece."""
+ESCAPE_S = constants.ESCAPE_DELAY if "ESCDELAY" in os.environ else 0.005
+"""The wait for the rest of a sequence after Esc alone. A terminal writes a sequence in one piece."""
 LOOK_EVERY_S = 0.1
 """How often it looks whether the app has ended."""
 _MOST_BYTES = 4096
