@@ -38,9 +38,9 @@ from longsearch.tui.screens.main import MainScreen
 
 async def leave(screen):
     widgets, rules = list(screen.walk_children(with_self=True)), screen.app.stylesheet.rules
-    ours = [module for name, module in sys.modules.items() if name.startswith("longsearch.")]
-    made = {one for module in ours for one in vars(module).values() if isinstance(one, type) and is_dataclass(one)}
-    made = {one for one in made if one.__module__.startswith("longsearch.")}
+    ours = {name: module for name, module in sys.modules.items() if name.startswith("longsearch.")}
+    kinds = {one for module in ours.values() for one in vars(module).values() if isinstance(one, type)}
+    made = [one for one in kinds if is_dataclass(one) and one.__module__ in ours]
     counts = len(widgets), len(rules), len(ours), len(made)
     screen.app.exit(json.dumps([counts, [name for name in json.loads(sys.argv[2]) if name in sys.modules]]))
 
