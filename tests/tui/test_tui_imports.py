@@ -44,7 +44,7 @@ async def leave(screen):
     counts = len(widgets), len(rules), len(ours), len(made)
     screen.app.exit(json.dumps([counts, [name for name in json.loads(sys.argv[2]) if name in sys.modules]]))
 
-MainScreen._mount_rest = leave  # it is called after the first frame
+MainScreen._load_rest = leave  # it is called after the first frame
 print(LongsearchApp(backend, preferences()).run(headless=True, size=(80, 24)))
 """
 MOST_WIDGETS, MOST_RULES, MOST_MODULES = 10, 56, 55

@@ -1,9 +1,14 @@
 """Opening and closing the app, and errors of its backend."""
 
+import threading
+from importlib import import_module
+from types import ModuleType
+
 import pytest
 from textual.widgets import Input
 
 from longsearch.tui.app import LongsearchApp
+from longsearch.tui.screens import loading
 from tests.tui.fake_backend import ROOT, three_reports
 from tests.tui.tui_helpers import WIDE, ask, screen_text, settle, until
 
@@ -23,6 +28,23 @@ async def test_the_frame_names_the_address_of_an_object_store_and_not_the_folder
     async with LongsearchApp(three_reports(), place="s3://bucket/papers").run_test(size=WIDE) as pilot:
         await settle(pilot)
         assert "s3://bucket/papers" in screen_text(pilot.app) and "/home/ada" not in screen_text(pilot.app)
+
+
+async def test_no_key_waits_until_panes_and_screens_are_imported_and_the_panes_come_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    imported: list[tuple[str, threading.Thread]] = []
+
+    def note(name: str) -> ModuleType:
+        imported.append((name, threading.current_thread()))
+        return import_module(name)
+
+    monkeypatch.setattr(loading, "import_module", note)
+    app = LongsearchApp(three_reports())
+    async with app.run_test(size=WIDE) as pilot:
+        await until(pilot, lambda: app.is_screen_installed("HelpScreen"))
+    assert threading.main_thread() not in {thread for _, thread in imported}
+    assert imported[0][0] == "longsearch.tui.widgets.result_pane"
 
 
 async def test_the_app_can_be_used_while_the_backend_still_starts() -> None:

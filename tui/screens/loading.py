@@ -13,12 +13,20 @@ from longsearch.tui.preferences import Preferences
 _MODULES = (
     *("screens.basket", "screens.dialogs", "screens.files", "screens.folders", "screens.instruction", "screens.jump"),
     *("screens.outline", "screens.picker", "screens.side_by_side", "screens.table", "screens.text_boxes"),
-    *("screens.reading_pane", "screens.user_data_calls", "widgets.result_pane", "palette"),
+    "palette",
 )
+_PANES = ("widgets.result_pane", "screens.reading_pane", "screens.user_data_calls")
+
+
+def load_panes() -> None:
+    """Import the panes of the main screen, which the first frame does not show."""
+    for name in _PANES:
+        import_module(f"longsearch.tui.{name}")
 
 
 def load_screens() -> None:
     """Import every screen and pane, with its keys."""
+    load_panes()
     for name in _MODULES:
         import_module(f"longsearch.tui.{name}")
 

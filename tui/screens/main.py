@@ -5,16 +5,18 @@ Knows nothing of search or threads: `BackendCalls` and `UserDataCalls` ask, and 
 Longer than 300 lines because the messages of all widgets come together here.
 """
 
+import asyncio
 import os
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import events
+from textual import events, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
 from textual.geometry import Size
+from textual.message import Message
 from textual.reactive import Reactive
 from textual.screen import Screen
 from textual.widget import Widget
@@ -53,6 +55,9 @@ class MainScreen(PaintsOnce[None], Screen[None]):
     BLANK = True  # its widgets cover it
     focused: Reactive[Widget | None] = Reactive(None, repaint=False)
     """As in Screen, which would paint everything again when the focus moves."""
+
+    class Whole(Message):
+        """All parts are mounted."""
 
     def __init__(self, backend: Backend, graphics: Graphics = BLOCKS, place: str = "") -> None:
         """`place` names what is searched, where it is not the path of the backend's root."""
@@ -113,7 +118,15 @@ class MainScreen(PaintsOnce[None], Screen[None]):
     def on_mount(self) -> None:
         """Get ready for typing."""
         self._bar.focus_input()
-        self.call_after_refresh(self._mount_rest)
+        self.call_after_refresh(self._load_rest)
+
+    @work
+    async def _load_rest(self) -> None:
+        """Import the panes, in a thread so that no key waits for that, and mount them."""
+        from longsearch.tui.screens.loading import load_panes
+
+        await asyncio.to_thread(load_panes)
+        self.call_next(self._mount_rest)  # its first answers wait until all are mounted
 
     async def _mount_rest(self) -> None:
         """Mount what the first frame does not show, and begin to ask the backend."""
@@ -128,6 +141,7 @@ class MainScreen(PaintsOnce[None], Screen[None]):
         self._search()  # for what was typed meanwhile
         if was_sent:
             self.on_query_bar_sent()
+        self.post_message(self.Whole())
 
     # Searching
 
