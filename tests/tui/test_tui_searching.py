@@ -165,6 +165,24 @@ async def test_enter_pressed_before_the_answer_goes_to_the_results_when_they_com
         backend.close()
 
 
+async def test_an_empty_answer_on_the_way_does_not_keep_a_person_from_the_results(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(BackendCalls, "DEBOUNCE_S", 60.0)
+    backend = three_reports()
+    backend.answers["valve b", SearchMode.WORDS] = backend.answers["valve bo", SearchMode.WORDS] = ()
+    async with LongsearchApp(backend).run_test(size=WIDE) as pilot:
+        await ask(pilot, "valve", press_enter=True)
+        await pilot.press("escape", "end")
+        doors = backend.hold("words", "valve b"), backend.hold("hybrid", "valve bo")
+        await pilot.press("space", "b", "o", "enter")
+        assert pilot.app.focused is results(pilot), "those of the earlier question, so far"
+        doors[0].set()
+        await until(pilot, lambda: isinstance(pilot.app.focused, Input))
+        doors[1].set()
+        await until(pilot, lambda: pilot.app.focused is results(pilot))
+
+
 async def test_an_error_is_shown_with_its_hint_and_the_results_by_words_stay() -> None:
     backend = three_reports()
     backend.errors["hybrid"] = ModelError("The model is not there.", "Run `longsearch doctor`.")

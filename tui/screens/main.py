@@ -77,7 +77,7 @@ class MainScreen(PaintsOnce[None], Screen[None]):
         """Parts of the room that the results have more than at first."""
         self._steps = Steps()
         """The questions that were sent."""
-        self._enter_waits = False  # True if Enter was pressed before there were results to go to
+        self._enter_waits = False  # True if the person wants to go to results that are not there yet
         self._is_whole = False  # until all parts are mounted: what is typed before is asked then
 
     def _classes_of(self, size: Size) -> set[str]:
@@ -191,6 +191,7 @@ class MainScreen(PaintsOnce[None], Screen[None]):
             return
         if self.focused is not None and self.focused in (self._text_pane.reader.pane, self._result_pane.list):
             self._bar.focus_input()
+            self._enter_waits = True  # a better answer may follow
         if self._text_pane.hit is not None:
             self._text_pane.clear()
             self.refresh_bindings()
