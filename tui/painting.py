@@ -218,6 +218,9 @@ class PaintsOnce(_Screen[ScreenResultType]):
     """The widget that the person looks at. The next drawing of the screen begins with it."""
 
     def _compositor_refresh(self) -> None:
+        if self._repaint_required:  # paint that with the new layout; Textual would paint it once more, after this
+            self._compositor.update_widgets({self})
+            self._repaint_required = False
         first, self.draws_first = self.draws_first, None
         if first is not None and self.is_current:
             self.draw_first(first.region)

@@ -1,11 +1,14 @@
 """Screens that stay while they are closed look, when they open again, as if they were made then."""
 
 from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import pytest
 from textual.app import App
+from textual.geometry import Region
 from textual.pilot import Pilot
+from textual.screen import Screen
 from textual.widgets import OptionList, Static
 
 from longsearch.engine.types.progress import FileReport
@@ -71,6 +74,11 @@ def kinds(kind: type[Any] = KeptScreen) -> Iterator[str]:
             yield one.__name__
 
 
+def cells(region: Region) -> Iterator[tuple[int, int]]:
+    """Yield the column and the row of each cell."""
+    return product(region.column_range, region.line_range)
+
+
 async def leave(pilot: Pilot[Any]) -> None:
     """Close all that is open on top of the main screen."""
     while len(pilot.app.screen_stack) > 1:
@@ -130,6 +138,23 @@ async def test_no_widget_is_made_below_a_key_that_opens_a_screen(monkeypatch: py
         assert not made
         await pilot.app.mount(Static())
         assert made
+
+
+async def test_two_passages_are_painted_once_also_when_they_are_opened_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    painted: list[tuple[int, int]] = []
+    paint = Screen._compositor_refresh
+
+    def paint_and_note(screen: Screen[object]) -> None:
+        if isinstance(screen, SideBySide) and screen.is_current:
+            painted.extend({cell for one in screen._compositor._dirty_regions for cell in cells(one)})
+        paint(screen)
+
+    monkeypatch.setattr(Screen, "_compositor_refresh", paint_and_note)
+    async with LongsearchApp(much()).run_test(size=WIDE) as pilot:
+        await ask(pilot, "valve", press_enter=True)
+        await press_each(pilot, *OPENED_BY["SideBySide"])
+        whole = set(cells(pilot.app.size.region))
+    assert set(painted) == whole and len(painted) <= 1.1 * len(whole)
 
 
 async def test_a_box_lists_what_it_is_given_each_time() -> None:
