@@ -163,21 +163,21 @@ class LongsearchApp(TakesKeys, own_themes.HasColours):
             self.screen.query_one(Input).insert_text_at_cursor(self._typed)
 
     def _load_rest(self) -> None:
-        """Load what the first frame does not need: the styles of the other screens, and what collects garbage."""
+        """Load what the first frame does not need. The panes of the main screen load themselves."""
         from longsearch.tui.garbage import Collector
 
         self._is_painted = True
-        self._note_key = Collector(lambda: len(self.screen_stack) == 1).note_key
+        self._note_key = Collector().note_key
+        self._when_shown()
+
+    def on_main_screen_whole(self) -> None:
+        """Read the styles of the other screens, and make these ready, in a thread as far as that can be."""
+        from longsearch.tui.screens.loading import make_screens_ready
+
         sheets = sorted((Path(__file__).parent / "screens").glob("*.tcss"))
         self.stylesheet.read_all([sheet for sheet in sheets if sheet.name not in ("main.tcss", "panes.tcss")])
         if len(self.screen_stack) > 1:
             self.refresh_css(animate=False)
-        self._when_shown()
-
-    def on_main_screen_whole(self) -> None:
-        """Make the other screens ready, in a thread as far as that can be."""
-        from longsearch.tui.screens.loading import make_screens_ready
-
         self.run_worker(make_screens_ready(self, self._backend, self.preferences, self._graphics), exit_on_error=False)
 
     def get_default_screen(self) -> Screen[None]:

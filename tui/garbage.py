@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 REST_S, LONG_REST_S = 0.3, 4.0
 """The person rests who has not pressed a key for so long, and then for so long again."""
-_YOUNG, _ALL = 1, 2
-"""Generations of objects: to look among those of the last keys takes 1 ms, among all 10 to 60."""
+_YOUNG = 1
+"""The generation of the last keys' objects: to look among them takes 1 ms, among all 10 to 60."""
 _FREE = 50_000, 10, 1_000
 """Objects made until Python looks among the youngest, and how many such looks until it looks among the older ones.
 
@@ -22,30 +22,27 @@ def let_keys_pass() -> None:
     gc.enable()
 
 
+def keep_what_stays() -> None:
+    """Let no look examine what exists now, once the screens that stay are made. What ends in a cycle is not freed."""
+    if gc.get_threshold() == _FREE:
+        gc.freeze()
+
+
 class Collector:
     """Collects garbage each time that a person rests: that of the last keys, and after a long rest all."""
 
-    def __init__(self, is_lasting: Callable[[], bool]) -> None:
-        """`is_lasting`: whether what is there now stays: no box or screen is open that will be closed."""
-        self._is_lasting = is_lasting
+    def __init__(self) -> None:
         self._next: asyncio.TimerHandle | None = None
-        self._is_settled = False
 
     def note_key(self) -> None:
         """Collect later, unless another key comes before that."""
         if self._next is not None:
             self._next.cancel()
-        self._next = self._later(REST_S, self._collect if self._is_settled else self._collect_all)
+        self._next = self._later(REST_S, self._collect)
 
-    def _later(self, seconds: float, call: Callable[[], None]) -> asyncio.TimerHandle:
+    def _later(self, seconds: float, call: Callable[[], object]) -> asyncio.TimerHandle:
         return asyncio.get_running_loop().call_later(seconds, call)
 
     def _collect(self) -> None:
         gc.collect(_YOUNG)
-        self._next = self._later(LONG_REST_S, self._collect_all)
-
-    def _collect_all(self) -> None:
-        gc.collect(_ALL)
-        if not self._is_settled and gc.get_threshold() == _FREE and self._is_lasting():
-            gc.freeze()  # the panes and screens that were made since. Once: what then ends in a cycle is not freed
-            self._is_settled = True
+        self._next = self._later(LONG_REST_S, gc.collect)

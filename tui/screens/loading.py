@@ -7,6 +7,7 @@ from typing import Any
 from textual.app import App
 
 from longsearch.tui.backend.interface import Backend
+from longsearch.tui.garbage import keep_what_stays
 from longsearch.tui.graphics.terminal import Graphics
 from longsearch.tui.preferences import Preferences
 
@@ -32,7 +33,7 @@ def load_screens() -> None:
 
 
 async def make_screens_ready(app: App[Any], backend: Backend, preferences: Preferences, graphics: Graphics) -> None:
-    """Import the screens in a thread; make those that stay."""
+    """Import the screens in a thread; make those that stay, and keep all that is there then."""
     await asyncio.to_thread(load_screens)
     from longsearch.tui.screens import (
         basket,
@@ -62,3 +63,4 @@ async def make_screens_ready(app: App[Any], backend: Backend, preferences: Prefe
     for kind, *how in made_of:
         if not app.is_screen_installed(kind.__name__):  # else the person was quicker
             await make_ready(kept(app, kind, *how))
+    keep_what_stays()
