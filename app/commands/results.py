@@ -149,7 +149,7 @@ def to_text(results: "SearchResults", width: int, explain: bool = False, is_link
     lines = [f"({printable(results.note)})"] if results.note else []
     lines += [f"understood as: {printable(results.understood)}", ""] if explain and results.understood else []
     stores = set(filter(url_of, {hit.root for hit in results.hits}))
-    line = wording.first_by_chance(results.hits)
+    line = wording.first_unlikely(results.hits)
     for number, hit in enumerate(results.hits):
         if number == line:
             lines += [wording.above_unlikely(results.hits, number), ""]

@@ -9,6 +9,7 @@ from textual.app import App, ComposeResult
 from longsearch.engine.types.results import ChanceLevel, DocumentHit
 from longsearch.tui.painting import WrappedLines
 from longsearch.tui.text.highlight import NO_WORDS
+from longsearch.tui.text.result_content import chance_line
 from longsearch.tui.widgets.results import Results
 
 
@@ -124,6 +125,21 @@ async def test_one_row_stands_for_the_unlikely_documents_until_a_person_goes_dow
         assert rows(results) == ["1", "2", "1 unlikely"], "a new query folds them again"
 
 
+async def test_a_line_stands_above_the_unlikely_documents_also_where_others_below_were_not_read() -> None:
+    async with listing() as (_, results):
+        good, unlikely, other = levels(True, False, False)
+        results.show((good, unlikely, replace(other, level=None)), NO_WORDS)
+        results.move(1)
+        first_lines = [str(next(iter(prompt.make()))) for prompt in prompts(results)]
+        assert ["below: unlikely" in line for line in first_lines] == [False, True, False]
+
+
+def test_the_line_above_the_unlikely_documents_keeps_its_words_where_room_is_short() -> None:
+    found = levels(False, False)
+    assert chance_line(found, 0, 40).plain == "── nothing likely; the nearest: ──"
+    assert chance_line(found, 0, 30).plain == "nothing likely; the nearest:"
+
+
 async def test_a_click_on_the_row_of_unlikely_documents_unfolds_them() -> None:
     app = Listing()
     async with app.run_test() as pilot:
@@ -150,10 +166,13 @@ async def test_where_nothing_is_likely_nothing_is_folded() -> None:
         assert len(rows(results)) == 2
 
 
+def prompts(results: Results) -> list[WrappedLines]:
+    return [option.prompt for option in results.options if isinstance(option.prompt, WrappedLines)]
+
+
 def rows(results: Results) -> list[str]:
     """The title of each row, without the line about likelihood."""
-    prompts = (option.prompt for option in results.options)
-    shown = [[str(line) for line in lines.make()] for lines in prompts if isinstance(lines, WrappedLines)]
+    shown = [[str(line) for line in lines.make()] for lines in prompts(results)]
     return [next(line for line in lines if "──" not in line).rstrip("↓ ") for lines in shown]
 
 

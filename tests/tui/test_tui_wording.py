@@ -15,7 +15,7 @@ from longsearch.tui.text.progress_words import (
     share_embedded,
     trouble,
 )
-from longsearch.tui.text.wording import first_folded, next_try, nothing_found, summary, unlikely_row
+from longsearch.tui.text.wording import first_unlikely, next_try, nothing_found, summary, tally
 from longsearch.tui.widgets.result_pane import welcome
 from tests.tui.fake_backend import DONE, EMPTY, INDEXING
 
@@ -155,6 +155,7 @@ def test_what_was_not_read_is_folded_away_below_an_unlikely_result_and_nowhere_e
         ((), None),
     ):
         hits = [DocumentHit(1, 1, "/a.md", "", 0.5, (), level=level) for level in levels]
-        assert first_folded(hits) == first, levels
-    assert unlikely_row([DocumentHit(1, 1, "/a.md", "", 0.5, (), level=chance)] * 2) == "2 unlikely"
-    assert unlikely_row([DocumentHit(1, 1, "/a.md", "", 0.5, (), level=one) for one in (chance, None)]) == "2 more"
+        assert first_unlikely(hits) == first, levels
+    folded = [DocumentHit(1, 1, "/a.md", "", 0.5, (), level=level) for level in (chance, chance, unread_level)]
+    assert tally(folded[:2]) == "2 unlikely"
+    assert tally(folded) == "2 unlikely · 1 more", "as the heading counts them"

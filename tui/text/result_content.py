@@ -17,7 +17,7 @@ from longsearch.tui.text import styles
 from longsearch.tui.text.display import clip, shorten_middle, shown
 from longsearch.tui.text.highlight import Highlighter
 from longsearch.tui.text.text_layout import wrap
-from longsearch.tui.text.wording import above_unlikely, same_elsewhere, unlikely_row
+from longsearch.tui.text.wording import above_unlikely, same_elsewhere, tally
 
 _LEAST_PATH = 12
 """Cells that the path keeps."""
@@ -52,12 +52,13 @@ def hit_lines(
 
 def chance_line(hits: Sequence[DocumentHit], line: int, width: int) -> Content:
     """Return the line above the unlikely hits: the first of them is that of index `line`."""
-    return Content.styled(clip(above_unlikely(hits, line), width), styles.WARNING)
+    words = above_unlikely(hits, line)
+    return Content.styled(words if cell_len(words) <= width else clip(words.strip("─ "), width), styles.WARNING)
 
 
 def folded_row(hits: Sequence[DocumentHit], width: int) -> Content:
     """Return the row that stands for the unlikely hits until a person goes down to them."""
-    words = clip(unlikely_row(hits), width - 2)
+    words = clip(tally(hits), width - 2)
     return Content.styled(words + " " * max(width - cell_len(words) - 1, 1) + "↓", styles.MUTED)
 
 

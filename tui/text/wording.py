@@ -67,14 +67,11 @@ def nothing_found(results: SearchResults, progress: IndexProgress | None, is_awa
     return lines
 
 
-def first_by_chance(hits: Sequence[DocumentHit]) -> int | None:
-    """Return the index of the hit from which all are no better than chance, where a line is drawn; None without one."""
-    n_by_chance = sum(1 for _ in takewhile(lambda hit: hit.level is ChanceLevel.CHANCE, reversed(hits)))
-    return len(hits) - n_by_chance if n_by_chance else None
+def first_unlikely(hits: Sequence[DocumentHit]) -> int | None:
+    """Return the index of the hit from which all are unlikely, or stand below an unlikely one and were not read.
 
-
-def first_folded(hits: Sequence[DocumentHit]) -> int | None:
-    """Return the index of the hit from which all are unlikely, or stand below an unlikely one and were not read."""
+    None if there is no such hit.
+    """
     low = list(takewhile(lambda hit: hit.level in (ChanceLevel.CHANCE, None), reversed(hits)))
     at = (len(hits) - 1 - place for place, hit in enumerate(low) if hit.level is ChanceLevel.CHANCE)
     return min(at, default=None)
@@ -88,18 +85,19 @@ def above_unlikely(hits: Sequence[DocumentHit], line: int) -> str:
     return NOTHING_ANSWERS if is_read else ALL_BY_CHANCE
 
 
-def unlikely_row(hits: Sequence[DocumentHit]) -> str:
-    """Say how many hits are folded away."""
-    return f"{len(hits):,} {'unlikely' if all(hit.level for hit in hits) else 'more'}"
+def tally(hits: Sequence[DocumentHit]) -> str:
+    """Count the hits by how likely they are; "" if nobody has judged any."""
+    levels = Counter(hit.level for hit in hits)
+    judged = [f"{levels[level]:,} {word}" for level, word in _LIKELIHOODS if levels[level]]
+    return " · ".join([*judged, f"{levels[None]:,} more"] if judged and levels[None] else judged)
 
 
 def summary(results: SearchResults) -> str:
     """Describe a list of results: how many are likely, where that is known; else how many, and whether by words."""
     if results.similar_to:
         return f"{counted(len(results.hits), 'document')} similar to {shown(results.similar_to)}"
-    levels = Counter(hit.level for hit in results.hits)
-    if likelihoods := [f"{levels[level]:,} {word}" for level, word in _LIKELIHOODS if levels[level]]:
-        return " · ".join([*likelihoods, f"{levels[None]:,} more"] if levels[None] else likelihoods)
+    if known := tally(results.hits):
+        return known
     if not results.hits:
         return ""
     if is_draft(results.query):

@@ -22,7 +22,7 @@ from longsearch.tui.bindings import LIST_MOVES
 from longsearch.tui.painting import PaintsOptions, QuietFocus, WrappedLines
 from longsearch.tui.text.highlight import NO_WORDS, Highlighter
 from longsearch.tui.text.result_content import chance_line, folded_row, hit_lines
-from longsearch.tui.text.wording import first_by_chance, first_folded
+from longsearch.tui.text.wording import first_unlikely
 
 _UNDER_CURSOR, _CURSOR = "option-list--option-highlighted", "results--cursor"
 _TALL = 14
@@ -219,7 +219,7 @@ class Results(QuietFocus, PaintsOptions, OptionList):
     @property
     def _n_likely(self) -> int:
         """The hits above the folded row: all of them if nothing is folded."""
-        first = first_folded(self.hits)
+        first = first_unlikely(self.hits)
         return first if first and not self._is_unfolded else len(self.hits)
 
     def _lay_out(self) -> None:
@@ -241,7 +241,7 @@ class Results(QuietFocus, PaintsOptions, OptionList):
         letter = f"[{self._letters[index]}] " if index in self._letters else ""
         mark = letter + "● " * (hit.document_id in self._marked)
         lines = hit_lines(hit, self._root, self._words, width, n_lines, mark)
-        if index != first_by_chance(self.hits):
+        if index != first_unlikely(self.hits):
             return lines
         above = chance_line(self.hits, index, width)
         return WrappedLines(lines.n_lines + 1, lambda: [above, *lines.make()])
