@@ -21,18 +21,18 @@ from longsearch.app.paths import resolve_root
 from longsearch.tui.app import LongsearchApp
 
 SIZE = (100, 28)
-QUERY = "how do I stop the old queen from leaving with half the hive"
+QUERY = "when does the landlord have to return the deposit"
 PATIENCE_S, STEP_S = 60.0, 0.1
 STEPS = (
     ("enter", 2.0),
     ("down", 1.2),
     ("up", 0.8),
     ("enter", 1.5),
-    ("n", 1.5),
     ("space", 1.5),
+    ("n", 1.5),
     ("escape", 0.8),
     ("ampersand", 1.0),
-    *((letter, 0.15) for letter in "comb"),
+    *((letter, 0.15) for letter in "rent"),
     ("enter", 2.0),
     ("escape", 1.0),
     ("s", 1.0),

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from textual.app import App, ComposeResult
 
-from longsearch.engine.types.results import ChanceLevel, DocumentHit
+from longsearch.engine.types.results import ChanceLevel, DocumentHit, PassageHit
 from longsearch.tui.painting import WrappedLines
 from longsearch.tui.text.highlight import NO_WORDS
 from longsearch.tui.text.result_content import chance_line
@@ -123,6 +123,27 @@ async def test_one_row_stands_for_the_unlikely_documents_until_a_person_goes_dow
         results.begin()
         results.show(levels(True, True, False), NO_WORDS)
         assert rows(results) == ["1", "2", "1 unlikely"], "a new query folds them again"
+
+
+async def test_the_only_likely_document_has_the_room_for_its_whole_sentence_and_keeps_it() -> None:
+    sentence = "The valve stayed open until the pressure had fallen. " * 6
+    passage = PassageHit(None, "", 0, len(sentence), sentence, 0.5, (0, len(sentence)))
+
+    def n_lines(results: Results) -> list[int]:
+        return [prompt.n_lines for prompt in prompts(results)]
+
+    app = Listing()
+    async with app.run_test() as pilot:
+        results, found = app.list, tuple(replace(hit, passages=(passage,)) for hit in levels(True, False, False))
+        results.styles.height = 12
+        await pilot.pause()
+        results.show(found, NO_WORDS)
+        first, folded = n_lines(results)
+        results.move(1)
+        unfolded = n_lines(results)
+        assert (first, folded) == (unfolded[0], 1) and first > unfolded[2]
+        results.show((found[0], replace(found[1], level=ChanceLevel.WEAK), found[2]), NO_WORDS)
+        assert n_lines(results)[0] == n_lines(results)[1] < first
 
 
 async def test_a_line_stands_above_the_unlikely_documents_also_where_others_below_were_not_read() -> None:

@@ -26,7 +26,7 @@ _LEAST_PATH = 12
 def hit_lines(
     hit: DocumentHit, root: str, words: Highlighter, width: int, n_lines: int, mark: str = ""
 ) -> WrappedLines:
-    """Return a hit in `width` cells, with up to `n_lines` lines of its sentence, and two of its title if that is 3.
+    """Return a hit in `width` cells, with up to `n_lines` lines of its sentence; with more than 2, two of its title.
 
     `mark` stands before the title. Only what decides on the number of lines is done now.
 

@@ -27,6 +27,11 @@ from longsearch.tui.text.wording import first_unlikely
 _UNDER_CURSOR, _CURSOR = "option-list--option-highlighted", "results--cursor"
 _TALL = 14
 """Rows; a list at least this tall shows three lines of each sentence and a blank line between documents."""
+_BESIDE_SENTENCE, _MOST_LINES = 5, 8
+"""If one document stands alone above the folded row, its sentence has all rows, up to eight, but so many.
+
+Those are for its title, its path, a blank one and the folded row.
+"""
 
 
 class Results(QuietFocus, PaintsOptions, OptionList):
@@ -72,7 +77,7 @@ class Results(QuietFocus, PaintsOptions, OptionList):
         """The file to choose once an answer has it."""
         self._cursor: int | None = None
         """Index of the selected hit. `highlighted` is not enough: it is lost while there is no room for the list."""
-        self._laid_out = (0, 0)
+        self._laid_out = (0, 0, 0)
         self._is_unfolded = False
         """Whether the person has gone down to the unlikely hits of this query."""
         self._with_versions: set[int] = set()
@@ -208,13 +213,16 @@ class Results(QuietFocus, PaintsOptions, OptionList):
 
     def fit(self) -> None:
         """Lay the list out again if the new size demands it, and the list is not hidden."""
-        width, _ = shape = self._shape()
-        if width > 0 and self._laid_out != shape:
+        shape = self._shape()
+        if shape[0] > 0 and self._laid_out != shape:
             self._lay_out()
 
-    def _shape(self) -> tuple[int, int]:
-        """Return the cells of a line, and the lines of a passage."""
-        return self.scrollable_content_region.width - 2, 3 if self.size.height >= _TALL else 1
+    def _shape(self) -> tuple[int, int, int]:
+        """Return the cells of a line, the lines of a sentence, and those of the first one."""
+        width, height = self.scrollable_content_region.width - 2, self.size.height
+        n_lines = 3 if height >= _TALL else 1
+        is_alone = (first_unlikely(self.hits) or len(self.hits)) == 1
+        return width, n_lines, max(n_lines, min(height - _BESIDE_SENTENCE, _MOST_LINES)) if is_alone else n_lines
 
     @property
     def _n_likely(self) -> int:
@@ -223,7 +231,7 @@ class Results(QuietFocus, PaintsOptions, OptionList):
         return first if first and not self._is_unfolded else len(self.hits)
 
     def _lay_out(self) -> None:
-        width, n_lines = self._laid_out = self._shape()
+        width, n_lines, _ = self._laid_out = self._shape()
         options: list[Option | None] = []
         n_likely = self._n_likely
         for index in range(n_likely if width > 0 else 0):
@@ -236,11 +244,11 @@ class Results(QuietFocus, PaintsOptions, OptionList):
 
     def _prompt_of(self, index: int) -> WrappedLines:
         """Return the lines of a hit."""
-        width, n_lines = self._laid_out
+        width, n_lines, n_of_first = self._laid_out
         hit = self.hits[index]
         letter = f"[{self._letters[index]}] " if index in self._letters else ""
         mark = letter + "● " * (hit.document_id in self._marked)
-        lines = hit_lines(hit, self._root, self._words, width, n_lines, mark)
+        lines = hit_lines(hit, self._root, self._words, width, n_lines if index else n_of_first, mark)
         if index != first_unlikely(self.hits):
             return lines
         above = chance_line(self.hits, index, width)
