@@ -186,7 +186,7 @@ class LongsearchApp(TakesKeys, own_themes.HasColours):
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Yield the commands of the command palette: every action of the screen, and the other folders."""
-        from longsearch.tui.palette import palette_commands
+        from longsearch.tui.palette import choose_theme, palette_commands
         from longsearch.tui.text.folder_words import folder_lines
 
         yield from palette_commands(self, screen, sound_keys(self.preferences.keys))
@@ -202,7 +202,7 @@ class LongsearchApp(TakesKeys, own_themes.HasColours):
             )
         if can_change and self._folders and self._backend.root is not None:
             yield SystemCommand("Open all folders", "Search all indexed folders as one", partial(self.open_folder, ""))
-        yield SystemCommand("Theme", "Change the colours; they are kept", self.action_change_theme)
+        yield SystemCommand("Theme", "Change the colours; they are kept", partial(choose_theme, self))
         yield SystemCommand("Quit", "Indexing goes on without this window", self.action_quit)
 
     def action_command_palette(self) -> None:

@@ -1,4 +1,4 @@
-"""Lists the commands of the palette: every action of the screen that has a key."""
+"""Lists the commands of the palette: every action of the screen that has a key. Lets a theme be chosen."""
 
 from collections.abc import Collection, Iterable, Mapping
 from functools import partial
@@ -8,8 +8,11 @@ from textual.app import App, SystemCommand
 from textual.binding import Binding
 from textual.dom import DOMNode
 from textual.screen import Screen
+from textual.theme import BUILTIN_THEMES
 
 from longsearch.tui.preferences import key_name, split_keys
+from longsearch.tui.screens.kept import kept
+from longsearch.tui.screens.picker import Line, PickerScreen
 from longsearch.tui.widgets.key_line import KeyLine
 
 _ROOMS = frozenset({"main", "results", "files", "basket", "table", "preview", "page"})
@@ -46,6 +49,18 @@ def palette_commands(app: App[str], screen: Screen[object], keymap: Mapping[str,
                 about = f"{keys} · {binding.tooltip or binding.description}"
                 title = _TITLES.get(binding.id, binding.description)
                 yield SystemCommand(title, about, partial(app.run_action, binding.action, node))
+
+
+def choose_theme(app: App[str]) -> None:
+    """Let the person choose the colours: the app's own and the person's first, then those that Textual has."""
+    names = sorted(app.available_themes, key=lambda name: (name in BUILTIN_THEMES, name))
+    lines = [Line(name, is_marked=name == app.theme) for name in names]
+
+    def take(at: int | None) -> None:
+        if at is not None:
+            app.theme = names[at]
+
+    app.push_screen(kept(app, PickerScreen).put("Theme", lines, "Enter takes it; it is kept."), take)
 
 
 def _is_offered(binding: Binding, node: DOMNode, without: Collection[str]) -> bool:

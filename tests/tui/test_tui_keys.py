@@ -16,6 +16,7 @@ from longsearch.tui.screens.files import FilesScreen
 from longsearch.tui.screens.instruction import InstructionScreen
 from longsearch.tui.screens.main import MainScreen
 from longsearch.tui.screens.text_boxes import HelpScreen
+from longsearch.tui.themes import LIGHT
 from longsearch.tui.widgets.mode_tabs import ModeTabs
 from tests.tui.fake_backend import FakeBackend, three_reports
 from tests.tui.tui_helpers import SMALL, WIDE, ask, press_each, screen_text, settle
@@ -181,6 +182,18 @@ async def test_the_command_palette_finds_a_command_by_the_words_that_explain_it_
         assert isinstance(app.screen, FilesScreen) and len(app.screen_stack) == 2
         await press_each(pilot, "ctrl+p", *"read again", "escape")
         assert isinstance(app.screen, FilesScreen)
+
+
+async def test_the_command_theme_lists_the_apps_own_first_and_keeps_the_one_that_is_chosen() -> None:
+    backend = three_reports()
+    app = LongsearchApp(backend)
+    async with app.run_test(size=WIDE) as pilot:
+        await press_each(pilot, "ctrl+p", *"theme", "enter")
+        lines = screen_text(app)
+        assert "● longsearch-dark" in lines
+        assert lines.index("longsearch-dark") < lines.index("longsearch-light") < lines.index("ansi")
+        await press_each(pilot, *"light", "enter")
+        assert app.theme == LIGHT and backend.user_data.themes == [LIGHT]
 
 
 async def test_a_list_that_is_longer_than_the_screen_keeps_the_sentence_below_it_in_view() -> None:
