@@ -54,6 +54,19 @@ async def test_failed_files_come_first_with_their_reason_and_hint() -> None:
         assert "notes/[red]todo[/red].md" in screen_text(pilot.app)
 
 
+async def test_where_every_file_was_read_the_name_has_the_room_of_the_reason() -> None:
+    backend = FakeBackend()
+    backend.file_list = [file._replace(path=f"{file.path[:-4]}-year.pdf") for file in some_files()[:2]]
+    async with LongsearchApp(backend).run_test(size=(60, 20)) as pilot:
+        await open_files(pilot)
+        text = screen_text(pilot.app)
+        assert "reports/2011/unit-2-year.pdf" in text and "reason" not in text
+        assert "940" in text, "the numbers keep their room"
+    async with LongsearchApp(backend_with_files()).run_test(size=(60, 20)) as pilot:
+        await open_files(pilot)
+        assert "reason" in screen_text(pilot.app)
+
+
 async def test_the_filter_goes_through_the_statuses_that_occur() -> None:
     backend = backend_with_files()
     backend.file_list = [file for file in backend.file_list if file.status is not FileStatus.PARTIAL]

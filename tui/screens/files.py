@@ -5,7 +5,7 @@ Reads the list when it opens, and again on F5. `r` asks the backend to read fail
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from operator import attrgetter
 from typing import ClassVar
@@ -168,12 +168,12 @@ class FilesScreen(KeptScreen[None], Screen[None]):
     def _list(self) -> None:
         """Put the files that pass the filter into the table."""
         self._shown = self._files.get(self._filter, [])
-        name_width, reason_width = _text_widths(self.size.width - _FIXED_WIDTH)
+        name_width, reason_width = _text_widths(self.size.width - _FIXED_WIDTH, self._shown)
         texts = (("status", _STATUS_WIDTH), ("file", name_width), ("reason", reason_width))
-        columns = [(Cell(label), width) for label, width in texts]
+        columns = [(Cell(label), width) for label, width in texts if width]
         columns += [(Cell(label, is_right=True), _NUMBER_WIDTH) for label in ("pages", "tokens")]
         shown_now = self._shown
-        self._table.show(columns, len(shown_now), lambda row: _row(shown_now[row], name_width))
+        self._table.show(columns, len(shown_now), lambda row: _row(shown_now[row], name_width, bool(reason_width)))
         what = f"filter: {self._filter.value}" if self._filter else "all"
         self.query_one(HeaderLine).left = f"{counted(len(self._shown), 'file')} · {what}"
         self.query_one(HeaderLine).right = _census(self._files)
@@ -213,17 +213,19 @@ class FilesScreen(KeptScreen[None], Screen[None]):
         self.query_one("#detail", Static).update(content)
 
 
-def _text_widths(room: int) -> tuple[int, int]:
-    """Divide `room` cells between the file's name and the reason."""
+def _text_widths(room: int, files: Sequence[FileReport]) -> tuple[int, int]:
+    """Divide `room` cells between the file's name and the reason. Where no file has one the name has it all."""
+    if not any(file.reason for file in files[:1]):  # trouble comes first
+        return max(room + _CELL_PADDING, 12), 0
     name = max(room // 2, 12)
     return name, max(room - name, 8)
 
 
-def _row(file: FileReport, name_width: int) -> tuple[Cell, ...]:
+def _row(file: FileReport, name_width: int, has_reason: bool) -> tuple[Cell, ...]:
     return (
         Cell(file.status.value, _STYLES[file.status]),
         Cell(shorten_middle(_name(file), name_width)),
-        Cell(shown(file.reason)),
+        *([Cell(shown(file.reason))] if has_reason else []),
         Cell(quantity(file.n_pages) if file.n_pages else "", is_right=True),
         Cell(quantity(file.n_tokens) if file.n_tokens else "", is_right=True),
     )
