@@ -13,6 +13,7 @@ from textual.widgets import Input
 from textual.worker import WorkerError
 
 from longsearch.tui.backend.backend_calls import BackendCalls
+from longsearch.tui.screens.main import MainScreen
 from longsearch.tui.widgets.preview import Preview
 from longsearch.tui.widgets.query_bar import QueryBar
 from longsearch.tui.widgets.results import Results
@@ -30,30 +31,40 @@ async def let_messages_pass(*_: float) -> None:
 
 async def until(pilot: Pilot[Any], condition: Callable[[], object]) -> None:
     """Let the app run until `condition` holds and the messages sent by then have been handled."""
-    end = monotonic() + PATIENCE_S
 
     def holds() -> bool:
         with contextlib.suppress(NoMatches):  # the first frame lacks some of the widgets
             return bool(condition())
         return False
 
-    while not holds():
+    await _wait(pilot, holds)
+    await settle(pilot, all_workers=False)
+
+
+async def _wait(pilot: Pilot[Any], condition: Callable[[], bool]) -> None:
+    end = monotonic() + PATIENCE_S
+    while not condition():
         assert monotonic() < end, "the condition never became true"
         await pilot.pause()
-    await settle(pilot, all_workers=False)
 
 
 async def settle(pilot: Pilot[Any], all_workers: bool = True) -> None:
     """Let every worker end and its answer be shown. An answer may start another worker. A new size is shown too."""
+    app = pilot.app
+    mains = [one for one in app.screen_stack if isinstance(one, MainScreen)]
+    await _wait(pilot, lambda: app._exit or all(main._is_whole for main in mains))
     for _ in range(4):
-        for worker in list(pilot.app.workers) if all_workers else ():
+        for worker in list(app.workers) if all_workers else ():
             with contextlib.suppress(WorkerError):  # a worker that was cancelled
                 await worker.wait()
         await pilot.pause()
-    end, app = monotonic() + PATIENCE_S, pilot.app
-    while not app._exit and (app.screen._layout_required or app.screen._compositor.size != app.size):
-        assert monotonic() < end, "the screen was never laid out in the size of its terminal"
-        await pilot.pause()
+
+    def is_laid_out() -> bool:
+        return app.screen._compositor.size == app.size and not any(
+            one._layout_required for one in app.screen_stack if one.is_current
+        )
+
+    await _wait(pilot, lambda: app._exit or is_laid_out())
 
 
 async def press_each(pilot: Pilot[Any], *keys: str) -> None:

@@ -214,7 +214,7 @@ class FilesScreen(KeptScreen[None], Screen[None]):
 
 
 def _text_widths(room: int, files: Sequence[FileReport]) -> tuple[int, int]:
-    """Divide `room` cells between the file's name and the reason. Where no file has one the name has it all."""
+    """Divide `room` cells between the file's name and the reason. Where no file has one, the name has it all."""
     if not any(file.reason for file in files):
         return max(room + _CELL_PADDING, 12), 0
     name = max(room // 2, 12)

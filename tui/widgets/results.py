@@ -28,9 +28,9 @@ _UNDER_CURSOR, _CURSOR = "option-list--option-highlighted", "results--cursor"
 _TALL = 14
 """Rows; a list at least this tall shows three lines of each sentence and a blank line between documents."""
 _BESIDE_SENTENCE, _MOST_LINES = 5, 8
-"""If one document stands alone above the folded row, its sentence has all rows, up to eight, but so many.
+"""Where one document stands alone above the folded row: rows that its sentence leaves free, and the most that it takes.
 
-Those are for its title, its path, a blank one and the folded row.
+Free are two for the title, one for the path, a blank one, and the folded row.
 """
 
 
@@ -70,6 +70,8 @@ class Results(QuietFocus, PaintsOptions, OptionList):
         super().__init__(markup=False)
         self._root = root
         self.hits: tuple[DocumentHit, ...] = ()
+        self._first_unlikely: int | None = None
+        """Index of the hit from which all are unlikely."""
         self._words: Highlighter = NO_WORDS
         self._chosen: int | None = None
         """The document that the person has chosen among the answers to this query, which may hold it later only."""
@@ -115,6 +117,7 @@ class Results(QuietFocus, PaintsOptions, OptionList):
         if (hits, words, cursor) == (self.hits, self._words, self._cursor):
             return
         self.hits, self._words, self._cursor = hits, words, None
+        self._first_unlikely = first_unlikely(hits)
         self._lay_out()
         if cursor is not None:
             self._select(cursor)
@@ -221,14 +224,13 @@ class Results(QuietFocus, PaintsOptions, OptionList):
         """Return the cells of a line, the lines of a sentence, and those of the first one."""
         width, height = self.scrollable_content_region.width - 2, self.size.height
         n_lines = 3 if height >= _TALL else 1
-        is_alone = (first_unlikely(self.hits) or len(self.hits)) == 1
+        is_alone = (self._first_unlikely or len(self.hits)) == 1
         return width, n_lines, max(n_lines, min(height - _BESIDE_SENTENCE, _MOST_LINES)) if is_alone else n_lines
 
     @property
     def _n_likely(self) -> int:
         """The hits above the folded row: all of them if nothing is folded."""
-        first = first_unlikely(self.hits)
-        return first if first and not self._is_unfolded else len(self.hits)
+        return len(self.hits) if self._is_unfolded else self._first_unlikely or len(self.hits)
 
     def _lay_out(self) -> None:
         width, n_lines, _ = self._laid_out = self._shape()
@@ -249,7 +251,7 @@ class Results(QuietFocus, PaintsOptions, OptionList):
         letter = f"[{self._letters[index]}] " if index in self._letters else ""
         mark = letter + "● " * (hit.document_id in self._marked)
         lines = hit_lines(hit, self._root, self._words, width, n_lines if index else n_of_first, mark)
-        if index != first_unlikely(self.hits):
+        if index != self._first_unlikely:
             return lines
         above = chance_line(self.hits, index, width)
         return WrappedLines(lines.n_lines + 1, lambda: [above, *lines.make()])
