@@ -9,7 +9,7 @@ from longsearch.tui.app import LongsearchApp
 from longsearch.tui.screens.main import MainScreen
 from longsearch.tui.widgets.long_table import LongTable
 from tests.tui.fake_backend import ROOT, FakeBackend, some_files
-from tests.tui.tui_helpers import screen_text, settle
+from tests.tui.tui_helpers import SMALL, screen_text, settle
 
 SIZE = (110, 26)
 
@@ -52,6 +52,17 @@ async def test_failed_files_come_first_with_their_reason_and_hint() -> None:
         await pilot.press("down", "down", "down")
         assert "0 of 940 tokens searchable by meaning" in screen_text(pilot.app)
         assert "notes/[red]todo[/red].md" in screen_text(pilot.app)
+
+
+async def test_what_can_be_done_is_seen_below_a_long_name_and_a_long_reason() -> None:
+    backend, reason = (
+        FakeBackend(),
+        "no readable text in 32 pages: the fonts do not say which letters they show on them",
+    )
+    backend.file_list = [some_files()[3]._replace(path="a-name-of-forty-" * 6 + "cells.pdf", reason=reason)]
+    async with LongsearchApp(backend).run_test(size=SMALL) as pilot:
+        await open_files(pilot)
+        assert "→ save a copy without the password" in screen_text(pilot.app)
 
 
 async def test_where_every_file_was_read_the_name_has_the_room_of_the_reason() -> None:

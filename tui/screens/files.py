@@ -23,6 +23,7 @@ from longsearch.engine.types.progress import FileReport, FileStatus, ScannedPage
 from longsearch.tui.backend.interface import Backend
 from longsearch.tui.backend.latest_only import attempt
 from longsearch.tui.bindings import FILES
+from longsearch.tui.painting import set_class_of
 from longsearch.tui.screens.carrying_out import open_file
 from longsearch.tui.screens.kept import KeptScreen
 from longsearch.tui.text import styles, wording
@@ -173,6 +174,7 @@ class FilesScreen(KeptScreen[None], Screen[None]):
         columns = [(Cell(label), width) for label, width in texts if width]
         columns += [(Cell(label, is_right=True), _NUMBER_WIDTH) for label in ("pages", "tokens")]
         shown_now = self._shown
+        set_class_of(detail := self.query_one("#detail", Static), bool(reason_width), "-with-reasons", detail)
         self._table.show(columns, len(shown_now), lambda row: _row(shown_now[row], name_width, bool(reason_width)))
         what = f"filter: {self._filter.value}" if self._filter else "all"
         self.query_one(HeaderLine).left = f"{counted(len(self._shown), 'file')} · {what}"
@@ -237,13 +239,15 @@ def _name(file: FileReport) -> str:
 
 
 def _detail(file: FileReport) -> Content:
-    """Return path, reason and hint in full."""
+    """Return path, reason and hint in full, and then when the file is read again."""
     embedded = f"{file.n_tokens_embedded:,} of {file.n_tokens:,} tokens searchable by meaning"
-    reason = shown(file.reason) or (embedded if file.n_tokens else "not read yet")
-    again = wording.next_try(file, time.time())
-    hint = Content.styled(f"\n→ {shown(file.hint)}", styles.WARNING) if file.hint else Content("")
-    reason = f"{reason} · {again}" if again else reason
-    return Content.styled(_name(file), "bold") + Content(f"\n{reason}") + hint
+    lines = [
+        Content.styled(_name(file), "bold"),
+        Content(shown(file.reason) or (embedded if file.n_tokens else "not read yet")),
+        Content.styled(f"→ {shown(file.hint)}" if file.hint else "", styles.WARNING),
+        Content.styled(wording.next_try(file, time.time()), styles.MUTED),
+    ]
+    return Content("\n").join([line for line in lines if line])
 
 
 def _census(files: Mapping[FileStatus | None, list[FileReport]]) -> str:

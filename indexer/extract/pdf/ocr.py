@@ -17,7 +17,7 @@ from longsearch.indexer.extract.wire.limits import OCR_PAGE_TIMEOUT_S
 from longsearch.indexer.extract.wire.protocol import NO_OCR_TOOL
 
 TOOL = "tesseract"
-INSTALL_HINT = "install it: apt install tesseract-ocr, dnf install tesseract, or brew install tesseract"
+INSTALL_HINT = "apt install tesseract-ocr, dnf install tesseract, or brew install tesseract"
 DPI = 300
 """The resolution that tesseract was trained for."""
 _LANGUAGES = re.compile(r"[A-Za-z_/]{2,40}(?:\+[A-Za-z_/]{2,40}){0,9}")
