@@ -5,7 +5,7 @@ Reads the list when it opens, and again on F5. `r` asks the backend to read fail
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import chain
 from operator import attrgetter
 from typing import ClassVar
@@ -56,6 +56,8 @@ class FilesScreen(KeptScreen[None], Screen[None]):
         self._backend = backend
         self._files: Mapping[FileStatus | None, list[FileReport]] = {}
         """All files, trouble first, and those of each status that any has. Empty while the list is not read."""
+        self._with_reasons: frozenset[FileStatus | None] = frozenset()
+        """The keys of `_files` under which any file has a reason."""
         self._shown: list[FileReport] = []
         self._filter: FileStatus | None = None
         self._table = LongTable()
@@ -85,7 +87,7 @@ class FilesScreen(KeptScreen[None], Screen[None]):
         return super().dismiss(result)
 
     def _forget(self) -> None:
-        self._filter, self._files = None, {}
+        self._filter, self._files, self._with_reasons = None, {}, frozenset()
         self._list()
 
     def on_resize(self) -> None:
@@ -99,20 +101,24 @@ class FilesScreen(KeptScreen[None], Screen[None]):
         """Read the list."""
         header = self.query_one(HeaderLine)
         header.left = _READING
-        files, error = await attempt(self._by_status)  # off the UI thread: 50,000 files are sorted too
-        if files is None:
+        read, error = await attempt(self._by_status)  # off the UI thread: 50,000 files are sorted too
+        if read is None:
             header.left = "Files"
             self._say_error(error)
             return
-        self._files = files
+        self._files, self._with_reasons = read
         self._list()
         await self._read_scanned()
 
-    def _by_status(self) -> Mapping[FileStatus | None, list[FileReport]]:
-        """Return what `_files` holds. Blocks; runs in a thread."""
-        files = sorted(self._backend.files(), key=attrgetter("folder", "path"))
-        found = {status: [file for file in files if file.status is status] for status in _ORDER}
-        return {None: [*chain(*found.values())], **{status: own for status, own in found.items() if own}}
+    def _by_status(self) -> tuple[Mapping[FileStatus | None, list[FileReport]], frozenset[FileStatus | None]]:
+        """Return what `_files` and `_with_reasons` hold. Blocks; runs in a thread."""
+        listed = sorted(self._backend.files(), key=attrgetter("folder", "path"))
+        found = {status: [file for file in listed if file.status is status] for status in _ORDER}
+        files: dict[FileStatus | None, list[FileReport]] = {
+            None: [*chain(*found.values())],
+            **{status: own for status, own in found.items() if own},
+        }
+        return files, frozenset(status for status, own in files.items() if any(file.reason for file in own))
 
     async def _read_scanned(self) -> None:
         pages, _ = await attempt(self._count_scanned)
@@ -143,7 +149,7 @@ class FilesScreen(KeptScreen[None], Screen[None]):
 
     def action_retry(self) -> None:
         """Ask the backend to read failed and partial files again."""
-        if any(file.reason for file in self._files.get(None, [])):
+        if None in self._with_reasons:
             self._say(Content("Asking for these files to be read again…"))
             self._retry()
         else:
@@ -169,13 +175,14 @@ class FilesScreen(KeptScreen[None], Screen[None]):
     def _list(self) -> None:
         """Put the files that pass the filter into the table."""
         self._shown = self._files.get(self._filter, [])
-        name_width, reason_width = _text_widths(self.size.width - _FIXED_WIDTH, self._shown)
+        has_reasons = self._filter in self._with_reasons
+        name_width, reason_width = _text_widths(self.size.width - _FIXED_WIDTH, has_reasons)
         texts = (("status", _STATUS_WIDTH), ("file", name_width), ("reason", reason_width))
         columns = [(Cell(label), width) for label, width in texts if width]
         columns += [(Cell(label, is_right=True), _NUMBER_WIDTH) for label in ("pages", "tokens")]
         shown_now = self._shown
-        set_class_of(detail := self.query_one("#detail", Static), bool(reason_width), "-with-reasons", detail)
-        self._table.show(columns, len(shown_now), lambda row: _row(shown_now[row], name_width, bool(reason_width)))
+        set_class_of(detail := self.query_one("#detail", Static), has_reasons, "-with-reasons", detail)
+        self._table.show(columns, len(shown_now), lambda row: _row(shown_now[row], name_width, has_reasons))
         what = f"filter: {self._filter.value}" if self._filter else "all"
         self.query_one(HeaderLine).left = f"{counted(len(self._shown), 'file')} · {what}"
         self.query_one(HeaderLine).right = _census(self._files)
@@ -215,19 +222,19 @@ class FilesScreen(KeptScreen[None], Screen[None]):
         self.query_one("#detail", Static).update(content)
 
 
-def _text_widths(room: int, files: Sequence[FileReport]) -> tuple[int, int]:
+def _text_widths(room: int, has_reasons: bool) -> tuple[int, int]:
     """Divide `room` cells between the file's name and the reason. Where no file has one, the name has it all."""
-    if not any(file.reason for file in files):
+    if not has_reasons:
         return max(room + _CELL_PADDING, 12), 0
     name = max(room // 2, 12)
     return name, max(room - name, 8)
 
 
-def _row(file: FileReport, name_width: int, has_reason: bool) -> tuple[Cell, ...]:
+def _row(file: FileReport, name_width: int, has_reasons: bool) -> tuple[Cell, ...]:
     return (
         Cell(file.status.value, _STYLES[file.status]),
         Cell(shorten_middle(_name(file), name_width)),
-        *([Cell(shown(file.reason))] if has_reason else []),
+        *([Cell(shown(file.reason))] if has_reasons else []),
         Cell(quantity(file.n_pages) if file.n_pages else "", is_right=True),
         Cell(quantity(file.n_tokens) if file.n_tokens else "", is_right=True),
     )
