@@ -53,7 +53,7 @@ class LongsearchApp(TakesKeys, own_themes.HasColours):
     """
 
     TITLE = "longsearch"
-    # Listed here because Textual does not load the style sheet of a default screen. The others follow: `_load_rest`.
+    # Listed here because Textual does not load the style sheet of a default screen. The others follow when it is whole.
     CSS_PATH: ClassVar[list[str | PurePath]] = ["screens/main.tcss"]
     ENABLE_COMMAND_PALETTE = True
     BINDINGS: ClassVar[list[BindingType]] = [
